@@ -1,4 +1,4 @@
-"""The table of the independent judge in docs/proof.md, from the reports that it has written.
+"""The table of the independent judge in docs/tables.md, from the reports that it has written.
 
     python -m benchmarks.judged REPORT.json... [--write]
 
@@ -17,7 +17,7 @@ from typing import Any
 
 BUDGETS = ("150", "300", "600")
 LEAST_SHARE = 0.1
-_PAGE = Path(__file__).parent.parent / "docs" / "proof.md"
+_PAGE = Path(__file__).parent.parent / "docs" / "tables.md"
 _TABLE = re.compile(r"(?<=<!-- judged: begin -->\n).*?(?=<!-- judged: end -->)", re.DOTALL)
 _COLUMNS = (
     *("project", "sessions", "errors", "foreseeable", "tokens", "foreseen", "came true"),

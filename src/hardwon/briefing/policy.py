@@ -104,7 +104,7 @@ def worth_telling(errors: int, different: int, sessions: int) -> int:
     """How many failures a session of a project is told at the most.
 
     None where errors do not come back; else the more, the more of them a session may expect to meet again: so that
-    about the same share of lines comes true in every project (docs/proof.md).
+    about the same share of lines comes true in every project (docs/measured.md).
     """
     if share_that_comes_back(errors, different) < _LEAST_SHARE_THAT_COMES_BACK:
         return 0
@@ -114,7 +114,7 @@ def worth_telling(errors: int, different: int, sessions: int) -> int:
 
 
 def unlikely(chance: float, likeliest: float) -> str:
-    """Why a failure is not worth a line beside the likeliest of its project; empty if it is (docs/proof.md)."""
+    """Why a failure is not worth a line beside the likeliest of its project; empty if it is (docs/measured.md)."""
     return "" if chance >= _LEAST_OF_THE_LIKELIEST * likeliest else "far less likely than others to come back"
 
 

@@ -44,7 +44,7 @@ from hardwon.text.words import terms, unique_terms
 
 # How likely a failure is to come back in the next session. What counts is in how many of the project's sessions it
 # was met, the newer ones for more, against how many there were; and how much comes back here at all: where errors
-# seldom do, one that was met once or twice is no reason to expect it (docs/proof.md has the curve).
+# seldom do, one that was met once or twice is no reason to expect it (docs/measured.md has the curve).
 
 SESSIONS_REMEMBERED = 256
 """Sessions that are counted one by one; what is older is as old as that."""

@@ -14,6 +14,7 @@ from hardwon.scrub.shapes import (
     is_given,
     is_given_word,
     is_path,
+    is_plain_word,
     is_template,
     is_word_itself,
     may_be_password,
@@ -96,7 +97,10 @@ def _is_no_login(value: str) -> bool:
 def is_call_password(candidate: Candidate) -> bool:
     """Whether the second argument of a login is a literal password."""
     value = candidate.value
-    return len(value) <= MAX_NAME_CHARACTERS and may_be_password(value, True) and not _is_no_login(value)
+    if len(value) > MAX_NAME_CHARACTERS or _is_no_login(value):
+        return False
+    is_last = re.match(r"[\"'`]\s{0,2}\)", candidate.text[candidate.match.end("secret") :][:4]) is not None
+    return may_be_password(value, True) or (is_last and is_plain_word(value, spoken=False))
 
 
 def is_mnemonic(candidate: Candidate) -> bool:
@@ -570,6 +574,23 @@ _COMMANDS = (
         rf"<<<[ ]?[\"']?{_SECRET_WORD}",
         is_typed_in,
         probe="(?:sudo|kinit|cryptsetup|passphrase-fd|stdin|ssh-add|passwd|vault login).*<<<",
+    ),
+    _line(
+        "stdin sudo~ cryptsetup openssl~ secret-tool ~|~su~",
+        "echo 'SOME WORDS' | sudo -S",
+        rf"(?:echo|printf) (?:-n )?(?P<quote>[\"'])(?P<secret>[^\n\"'{MARK_ENDS}]{{3,80}})(?P=quote)"
+        r"[ \t]{0,4}\|[ \t]{0,4}"
+        r"(?:sudo [^|\n]{0,40}?-[a-z]{0,4}s(?![a-z])|cryptsetup|openssl passwd|secret-tool store|su -)",
+        is_filled_in,
+        probe=r"(?:echo|printf) .*\|.*(?:sudo|cryptsetup|openssl|secret-tool|su -)",
+    ),
+    _line(
+        "setenv~ env~ set~-",
+        "ENV DB_PASSWORD PASSWORD, setenv DB_PASSWORD PASSWORD",
+        r"^[ \t]{0,8}(?:env|setenv|set -[gux]{1,2}) [a-z0-9_]{0,40}pass(?:word|wd|phrase)?[ \t]{1,4}"
+        rf"[\"']?{_SECRET_WORD}",
+        is_filled_in,
+        probe=r"(?:env|setenv|set -\w+) [a-z0-9_]*pass[a-z]*[ \t]",
     ),
     _line(
         "net~use",

@@ -12,6 +12,7 @@ from hardwon.scrub.shapes import (
     is_letter_salad,
     is_name,
     is_path,
+    is_plain_word,
     is_stand_in,
     is_strong,
     is_test_name,
@@ -22,7 +23,7 @@ from hardwon.text.normalise import MARK_ENDS
 
 # What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
 
-_NAMES = (
+NAMES = (
     *(
         "password passwort passord passphrase passcode kennwort contraseña contrasena senha palavra-passe wachtwoord"
         " lösenord lösenordet passordet adgangskode adgangskoden salasana salasanaa kodeord kodeordet"
@@ -46,6 +47,12 @@ _NAMES = (
         "phrase de passe",
         "parola d'ordine",
         "la clave",
+        "frase de paso",
+        "magic word",
+        "secret partagé",
+        "segredo compartilhado",
+        "парольная фраза",
+        "合言葉",
         "la contra",
         "kata sandi",
         "kata laluan",
@@ -60,21 +67,22 @@ _NAMES = (
         "كلمة السر",
     ),
 )
-_ANY_NAME = f"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})"
+ANY_NAME = f"(?:{'|'.join(sorted(map(re.escape, NAMES), key=len, reverse=True))})"
 _SHORT_NAMES = ("pwd", "pw", "pass", "passwd", "p/w", "psw", "wpa key", "wifi key")
-_KEYWORDS = tuple(dict.fromkeys("contrase" if name.startswith("contrase") else name for name in _NAMES))
+KEYWORDS = tuple(dict.fromkeys("contrase" if name.startswith("contrase") else name for name in NAMES))
 _TELLING = r".*(?:[\d!@#$%^&*~+=?-]|[a-z]\.[a-z])"
 """What a line must have behind the word, for a first look."""
 
 # Between that word and the password: whose it is, and that it is so.
 
-_WHOSE = r"(?P<whose>(?:[ ][(\"'`]?[^\s\"'`<>(){}\[\];:=|,]{1,40}+[)\"'`,]{0,2}){0,6}?)"
+WHOSE = r"(?P<whose>(?:[ ][(\"'`]?[^\s\"'`<>(){}\[\];:=|,]{1,40}+[)\"'`,]{0,2}){0,6}?)"
 _VERBS = (
     "is was be to as now are remains itself it's its will ist wird lautet war auf als jetzt est c'est était sera à es"
+    " still just only always currently noch immer toujours encore siempre aún ainda sempre wciąż sarebbe"
     " era será é foi è sarà diventa är var er on oli reads equals equal para siendo sendo ficou"
     " jest na je este fost olarak adalah là most to yra bo on był будет служит это был на είναι هي היא हे है hai"
 ).split()
-_SO = (
+SO = (
     rf"(?P<so>(?:,?[ ](?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})){{1,2}}:?[ ]{{1,2}}"
     r"|[ ]?(?::=|[:=：＝→]|=>|->|[–—-](?=[ ]))[ ]?"
     r"|[ ]?(?:[是为為はがを는은이가를을]|改成了?|改为|设为|设成|设置为|换成|[（(]默认|คือ)[ ]?"
@@ -82,14 +90,14 @@ _SO = (
 )
 _SIGN = rf"[^\s\"'`“”„«»‘’「」『』<>(),;|、。，\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af{MARK_ENDS}]"
 _DOTTED = r"(?:[a-z]{3,12}\.){2,3}[a-z]{3,12}(?![\w.-]*[\w(\[-])"
-_TOLD = (
+TOLD = (
     rf"[\"'`“”„«‘「『*]{{0,2}}(?=[^\s\d!@#$%^&*~+=?-]{{0,64}}[\d!@#$%^&*~+=?-]|{_DOTTED})"
     rf"(?P<secret>{_SIGN}{{4,128}}(?<![.:?…]))"
 )
 
 # What stands there and is none: algorithms, versions, units, counts, files.
 
-_TECHNICAL = re.compile(
+TECHNICAL = re.compile(
     r"(?:(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|base\d|utf-?\d|aes-?\d)[a-z\d._+-]{0,24}"
     r"|(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|hmac|aes|rsa|ed25519|x\d\d|crc|pkcs|oauth|saml|jwt|utf|base\d|http|ipv|tls|ssh"
     r"|[a-z]{1,2}\d{1,4}|python|node|java|log4j|i18n|rfc|cve|cwe|iso-?\d|nist|postgres|mysql|ubuntu|debian|windows|step|phase"
@@ -98,15 +106,16 @@ _TECHNICAL = re.compile(
     r"[\d.+_-]{0,8})\Z",
     re.I | re.A,
 )
-_QUANTITY = re.compile(r"[<>≥≤~+-]?\d[\d.,]*[-–+]?[A-Za-z%°*-]{0,12}|\d+[/x:]\d+\S*|#\d+|\d{4}-\d\d.*", re.A)
-_FILE = re.compile(r"[\w./\\~-]+\.[A-Za-z]{1,5}\d?(?::\d+.*)?", re.A)
-_DIGIT = re.compile(r"\d", re.A)
-_LETTER = re.compile(r"[^\W\d_]")
+QUANTITY = re.compile(r"[<>≥≤~+-]?\d[\d.,]*[-–+]?[A-Za-z%°*-]{0,12}|\d+[/x:]\d+\S*|#\d+|\d{4}-\d\d.*", re.A)
+FILE = re.compile(r"[\w./\\~-]+\.[A-Za-z]{1,5}\d?(?::\d+.*)?", re.A)
+DIGIT = re.compile(r"\d", re.A)
+LETTER = re.compile(r"[^\W\d_]")
 _SYMBOL = re.compile(r"[!@#$%^&*~+]")
 _CASED_WITH_DIGITS = re.compile(r"(?=\w*\d\w*\d)(?=\w*[a-z])(?=\w*[A-Z])\w{6,16}(?!\w)", re.A)
 _MIN_DIGITS = 4
-_OTHER_THING = re.compile(
-    r" (?:column|field|hash|hashing|hasher|policy|reset|strength|manager|length|validator|test|driver|chip|file|rotation)\b",
+OTHER_THING = re.compile(
+    r" (?:column|field|hash|hashing|hasher|policy|reset|strength|manager|length|validator|test|driver|chip|file"
+    r"|rotation)\b",
     re.I,
 )
 """Of a password, which is said to be something else."""
@@ -137,23 +146,23 @@ def is_said_password(candidate: Candidate) -> bool:
     said_to_be = bool(candidate.group("so"))
     if is_stand_in(value) or is_path(value) or is_code(value) or is_test_name(value):
         return False
-    if _OTHER_THING.search(candidate.group("whose")):
+    if OTHER_THING.search(candidate.group("whose")):
         return False
     if is_words(value) or (said_to_be and _is_leet(value)):
         return True
     if value.isalpha() and value.isascii():
         return is_letter_salad(value) and len(_SHORT_PIECE.findall(value)) >= _MIN_SHORT_PIECES
-    if "://" in value or _FILE.fullmatch(value) or ("&" in value and candidate.group("so") == "="):
+    if "://" in value or FILE.fullmatch(value) or ("&" in value and candidate.group("so") == "="):
         return False
     if value.isdigit():
         return len(value) >= _MIN_DIGITS and said_to_be and not candidate.group("whose")
-    if _TECHNICAL.match(value) or _QUANTITY.fullmatch(value) or not _LETTER.search(value):
+    if TECHNICAL.match(value) or QUANTITY.fullmatch(value) or not LETTER.search(value):
         return False
     if len(_HYPHENATED.findall(value)) >= _MIN_HYPHENATED_WORDS or _SYMBOL.search(value[1:-1]):
-        return said_to_be or bool(_DIGIT.search(value))
+        return said_to_be or bool(DIGIT.search(value))
     if _WORDS_AND_NUMBER.fullmatch(value) or (said_to_be and _CASED_WITH_DIGITS.match(value)):
         return True
-    return bool(_DIGIT.search(value)) and not is_name(value)
+    return bool(DIGIT.search(value)) and not is_name(value)
 
 
 _SHORT_SO = (
@@ -165,12 +174,12 @@ _SHORT_SO = (
 
 def _told(names: tuple[str, ...], about: str, between: str, probe: str = "") -> Rule:
     any_name = f"(?:{'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})"
-    edge = "" if names == _NAMES else r"(?<![a-z0-9])"
+    edge = "" if names == NAMES else r"(?<![a-z0-9])"
     return Rule(
         "password",
         about,
-        rf"{edge}{any_name}(?:['’]s(?=[ ]))?(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ])){between}{_TOLD}",
-        _KEYWORDS if names == _NAMES else names,
+        rf"{edge}{any_name}(?:['’]s(?=[ ]))?(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ])){between}{TOLD}",
+        KEYWORDS if names == NAMES else names,
         is_said_password,
         any_case=True,
         places=partial(places_of, names),
@@ -274,7 +283,7 @@ _BEGINS_A_WORD = re.compile(r"(?<![^\s\"'`“„«(（:=,、，：])[^\s\"'`“�
 def _around_the_word(text: str) -> Iterator[int]:
     """Every word of a line that is near a word for a password, before it or behind it."""
     done = 0
-    for place in places_of(_NAMES, text):
+    for place in places_of(NAMES, text):
         begin = max(done, place - _AROUND, text.rfind("\n", 0, place) + 1)
         line_end = text.find("\n", place, place + _AROUND)
         done = max(done, line_end if line_end >= 0 else min(len(text), place + _AROUND))
@@ -318,7 +327,7 @@ def is_weak_one(candidate: Candidate) -> bool:
     """A word with a number behind it, where nothing but a password is spoken of, and no ticket: `OPS-1234`."""
     text, start = candidate.text, candidate.match.start()
     near = text[max(0, text.rfind("\n", 0, start) + 1, start - _AROUND) : start + _AROUND].partition("\n")[0]
-    if _OTHER_THING.search(near) or _TICKET.fullmatch(candidate.value):
+    if OTHER_THING.search(near) or _TICKET.fullmatch(candidate.value):
         return False
     return bool(_WEAK.fullmatch(candidate.value)) and is_said_password(candidate)
 
@@ -438,74 +447,32 @@ def is_password_of_user(candidate: Candidate) -> bool:
     return bool(_ACCOUNT.search(candidate.text, max(0, start - 56), start)) and is_said_password(candidate)
 
 
-# What is typed when somebody asks for it: `enter hunter2 when sudo asks`, `at the prompt type hunter2`.
-
-_ASKED = (
-    *(
-        "when it asks",
-        "when asked",
-        "when prompted",
-        "if prompted",
-        "if it asks",
-        "when sudo asks",
-        "when sudo prompts",
-    ),
-    *(
-        "when it prompts",
-        "at the prompt",
-        "when ssh asks",
-        "if sudo asks",
-        "wenn es fragt",
-        "wenn er fragt",
-        "quand il demande",
-    ),
-    *("cuando pregunte", "cuando lo pida", "quando pedir", "quando chiede", "когда спросит", "если спросит"),
-)
-_TYPED = (
-    "type enter use give say answer put paste send tippe gib tape saisis escribe digite digita введи введите".split()
-)
-_MOST_BEFORE = 60
-
-
-def _typed_when_asked(text: str) -> Iterator[int]:
-    """Where what is to be typed may begin, before the asking and behind it."""
-    for place in places_of(_ASKED, text):
-        begin = max(0, text.rfind("\n", 0, place) + 1, place - _MOST_BEFORE)
-        end = text.find("\n", place, place + _MOST_BEFORE)
-        end = end if end >= 0 else min(len(text), place + _MOST_BEFORE)
-        yield from (found.end() for found in _TO_TYPE.finditer(text, begin, end))
-
-
-_TO_TYPE = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(_TYPED)})[ ](?:(?:it|in|with|back|ein)[ ])?")
-
-# A login in two letters: `u: bob p: hunter2`, `user/pw bob/hunter2`.
-
-_IN_LETTERS = (
-    r"(?<![a-z0-9])(?:u|usr|user|username|benutzer|usuario|usuário|utente)[ ]?[:=][ ]?"
-    r"[^\s,;/|]{1,64}[ ]{0,2}[,;/|]?[ ]{0,2}(?<=[ ,])(?:p|pw|pass|p/w)[:=][ ]?"
-)
-
 # Several words in quotes; and a table with a column of passwords.
 
 _QUOTED_WORDS = r"[\"'`“„«「『](?P<secret>[a-z]{3,12}(?: [a-z]{3,12}){2,5})[\"'`”“»」』]"
-_KEYWORDS_FOR_IT = tuple(
+KEYWORDS_FOR_IT = tuple(
     "contrase" if word.startswith("contrase") else word for word in (*_WORDS_FOR_IT, *_CHINESE_FOR_IT)
 )
-_PROBE_FOR_IT = f"(?:{'|'.join(_KEYWORDS_FOR_IT)})"
+PROBE_FOR_IT = f"(?:{'|'.join(KEYWORDS_FOR_IT)})"
+_COLUMNS = ("password", "passwort", "contraseña", "senha", "kennwort", "passwd", "mot de passe", "パスワード", "密码")
 _HEADING = re.compile(
-    r"^(?P<before>(?:[^\n,;|\t]{0,40}[,;|\t]){1,8})[ ]?[\"'`*]{0,2}"
-    r"(?:password|passwort|contraseña|senha)[\"'`*]{0,2}[ ]?(?P<sign>[,;|\t]|$)",
+    r"^(?P<before>(?:[^\n,;|\t]{0,40}[,;|\t]){1,8})[ ]{0,20}[\"'`*]{0,2}"
+    rf"(?:{'|'.join(_COLUMNS)}|pwd?|pin)[\"'`*]{{0,2}}[ ]{{0,20}}(?P<sign>[,;|\t]|$)",
     re.M,
 )
+_RULED = re.compile(r"[-+|:= ]{3,}")
 _MAX_ROWS = 200
 
 
 def is_quoted_phrase(candidate: Candidate) -> bool:
-    return not _OTHER_THING.search(candidate.group("whose")) and is_words(candidate.value, " ")
+    return not OTHER_THING.search(candidate.group("whose")) and is_words(candidate.value, " ")
 
 
 def is_in_column(candidate: Candidate) -> bool:
-    return is_said_password(candidate)
+    value = candidate.value
+    if is_stand_in(value):
+        return False
+    return is_said_password(candidate) or is_plain_word(value) or (value.isdigit() and len(value) >= _MIN_DIGITS)
 
 
 def _cells_below(text: str) -> Iterator[int]:
@@ -521,6 +488,9 @@ def _cells_below(text: str) -> Iterator[int]:
             end = text.find("\n", begin) if begin else -1
             row = text[begin : end if end >= 0 else len(text)] if begin else ""
             cells = row.split(sign)
+            if _RULED.fullmatch(row) and end >= 0:
+                begin = end + 1
+                continue
             if len(cells) <= column:
                 break
             at = begin + sum(len(cell) + 1 for cell in cells[:column])
@@ -529,24 +499,24 @@ def _cells_below(text: str) -> Iterator[int]:
 
 
 SENTENCES = (
-    _told(_NAMES, "“the password (for …) is …” in a sentence, in many languages", _WHOSE + _SO),
-    _told(_NAMES, "“password …” in a sentence, in many languages", r"(?:,?[ ]{1,2}\(?|(?<=[^\x00-\x7f]))"),
+    _told(NAMES, "“the password (for …) is …” in a sentence, in many languages", WHOSE + SO),
+    _told(NAMES, "“password …” in a sentence, in many languages", r"(?:,?[ ]{1,2}\(?|(?<=[^\x00-\x7f]))"),
     Rule(
         "password",
         "Password some words behind that word",
-        rf"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})(?![a-z0-9_-])"
+        rf"(?:{'|'.join(sorted(map(re.escape, NAMES), key=len, reverse=True))})(?![a-z0-9_-])"
         rf"(?:[ ,]{{1,2}}{_WORD}){{1,5}}?[ ,]{{1,2}}{_SHAPED}",
-        _KEYWORDS,
+        KEYWORDS,
         is_near,
         any_case=True,
-        places=partial(places_of, _NAMES),
-        probe=_ANY_NAME,
+        places=partial(places_of, NAMES),
+        probe=ANY_NAME,
     ),
     Rule(
         "password",
         "“use … for the password” in a sentence",
         rf"(?:{'|'.join(_USED)})[ ]{_SHAPED}",
-        _KEYWORDS,
+        KEYWORDS,
         is_said_password,
         any_case=True,
         places=lambda text: (found.start() for found in _BEFORE_NAME.finditer(text)),
@@ -563,7 +533,7 @@ SENTENCES = (
         _told(
             (name,),
             f"“the {name} (for …) is …” in a sentence",
-            _WHOSE + r"(?P<so>[ ](?:is|was|ist|est|es|è)[ ]{1,2}" + colon + ")",
+            WHOSE + r"(?P<so>[ ](?:is|was|ist|est|es|è)[ ]{1,2}" + colon + ")",
             rf"{name}.*(?: (?:is|was|ist|est|es|è) |[:=] ){_TELLING}",
         )
         for name, colon in (("secret", ""), ("wifi", "|(?<=wifi|code| key|[ ]net):[ ]"))
@@ -571,7 +541,7 @@ SENTENCES = (
     Rule(
         "password",
         "“user … pass …” in a sentence",
-        rf"[ ]pass[ ]{_TOLD}",
+        rf"[ ]pass[ ]{TOLD}",
         ("pass ",),
         is_password_of_user,
         any_case=True,
@@ -581,106 +551,99 @@ SENTENCES = (
     Rule(
         "password",
         "“… is the password” in a sentence",
-        rf"(?P<so>){_TOLD}(?={_AFTER_IT})",
-        _KEYWORDS_FOR_IT,
+        rf"(?P<so>){TOLD}(?={_AFTER_IT})",
+        KEYWORDS_FOR_IT,
         is_said_password,
         any_case=True,
         places=_before_the_word,
-        probe=_PROBE_FOR_IT,
+        probe=PROBE_FOR_IT,
     ),
     Rule(
         "password",
         "Password some words before “as the password”",
-        rf"(?P<so>){_TOLD}(?=[\"'`”»]?(?:[ ]{_WORD}){{1,{_WORDS_BETWEEN}}}?{_AFTER_IT})",
-        _KEYWORDS_FOR_IT,
+        rf"(?P<so>){TOLD}(?=[\"'`”»]?(?:[ ]{_WORD}){{1,{_WORDS_BETWEEN}}}?{_AFTER_IT})",
+        KEYWORDS_FOR_IT,
         is_told_before,
         any_case=True,
         places=_some_words_before,
-        probe=_PROBE_FOR_IT,
+        probe=PROBE_FOR_IT,
     ),
     Rule(
         "password",
         "What looks like nothing else, in a line that speaks of a password",
         rf"(?P<whose>)(?P<so>)(?P<secret>{_SIGN}{{8,128}}(?<![.:?…]))",
-        _KEYWORDS,
+        KEYWORDS,
         is_unlike_all_else,
         any_case=True,
         places=_around_the_word,
-        probe=_ANY_NAME,
+        probe=ANY_NAME,
     ),
     Rule(
         "password",
         "A word with a number behind it, in a line that speaks of a password",
         rf"(?P<whose>)(?P<so>)(?P<secret>{_SIGN}{{6,40}}(?<![.:?…]))",
-        _KEYWORDS,
+        KEYWORDS,
         is_weak_one,
         any_case=True,
         places=_around_the_word,
-        probe=_ANY_NAME,
-    ),
-    Rule(
-        "password",
-        "“type … when it asks” in a sentence",
-        rf"(?P<whose>)(?P<so>){_TOLD}",
-        _ASKED,
-        is_told_before_or_words,
-        any_case=True,
-        places=_typed_when_asked,
-        probe=f"(?:{'|'.join(_ASKED)})",
-    ),
-    Rule(
-        "password",
-        "u: USER p: PASSWORD",
-        rf"{_IN_LETTERS}(?P<whose>)(?P<so>){_TOLD}",
-        tuple(f"{before}{name}{sign}" for before in " ," for name in ("p", "pw", "pass", "p/w") for sign in ":="),
-        is_told_before_or_words,
-        any_case=True,
-        probe=r"(?:u|usr|user|username|benutzer|usuario|usuário|utente) ?[:=].*[ ,](?:p|pw|pass|p/w)[:=]",
+        probe=ANY_NAME,
     ),
     Rule(
         "password",
         "Letters whose case changes as in no word, said to be the password",
-        rf"{_ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{_WHOSE}{_SO}|,?[ ]{{1,2}}\(?)"
+        rf"{ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{WHOSE}{SO}|,?[ ]{{1,2}}\(?)"
         r"[\"'`“„«]?(?P<secret>[a-z]{8,40})(?![\w.-])",
-        _KEYWORDS,
+        KEYWORDS,
         is_said_password,
         any_case=True,
-        places=partial(places_of, _NAMES),
-        probe=_ANY_NAME,
+        places=partial(places_of, NAMES),
+        probe=ANY_NAME,
     ),
     Rule(
         "password",
         "Words in quotes that are said to be the password",
-        rf"{_ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{_WHOSE}{_SO}|,?[ ]{{0,2}}\(?)" + _QUOTED_WORDS,
-        _KEYWORDS,
+        rf"{ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{WHOSE}{SO}|,?[ ]{{0,2}}\(?)" + _QUOTED_WORDS,
+        KEYWORDS,
         is_quoted_phrase,
         any_case=True,
-        places=partial(places_of, _NAMES),
-        probe=_ANY_NAME,
+        places=partial(places_of, NAMES),
+        probe=ANY_NAME,
     ),
     Rule(
         "password",
         "Words in quotes before “as the password”",
         rf"{_QUOTED_WORDS}(?:[ ]{_WORD}){{0,{_WORDS_BETWEEN}}}?{_AFTER_IT}",
-        _KEYWORDS_FOR_IT,
+        KEYWORDS_FOR_IT,
         is_quoted_phrase,
         any_case=True,
-        probe=_PROBE_FOR_IT,
+        probe=PROBE_FOR_IT,
     ),
     Rule(
         "password",
         "Below a heading `password` in a table",
         r"[\"'`]?(?P<secret>[^\s,;|\"'`]{4,128})[\"'`]?(?=[ \t]*(?:[,;|\t\n]|\Z))",
-        ("password", "passwort", "contrase", "senha"),
+        (
+            "password",
+            "passwort",
+            "contrase",
+            "senha",
+            "kennwort",
+            "passwd",
+            "mot de passe",
+            "パスワード",
+            "密码",
+            "pw",
+            "pin",
+        ),
         is_in_column,
         any_case=True,
         places=_cells_below,
-        probe=r"(?:,|;|\||\t) ?(?:password|passwort|contrase|senha)",
+        probe=r"(?:,|;|\||\t) *(?:passw|contrase|senha|kennwort|mot de passe|パスワード|密码|pwd?|pin)",
     ),
     Rule(
         "password",
         "USER / PASSWORD behind a word such as `login`",
-        rf"(?:{'|'.join(_LOGIN_NAMES)})[a-z]{{0,3}}{_WHOSE}{_PAIR}{_AND}{_TOLD}",
+        rf"(?:{'|'.join(_LOGIN_NAMES)})[a-z]{{0,3}}{WHOSE}{_PAIR}{_AND}{TOLD}",
         _LOGIN_NAMES,
         is_login_password,
         any_case=True,
@@ -690,7 +653,7 @@ SENTENCES = (
     Rule(
         "password",
         "“protected with …” in a sentence",
-        rf"(?:{'|'.join(_PROTECTED)})(?P<whose>)(?P<so>)[ ]{_TOLD}",
+        rf"(?:{'|'.join(_PROTECTED)})(?P<whose>)(?P<so>)[ ]{TOLD}",
         _PROTECTED,
         is_told_before_or_words,
         any_case=True,
@@ -700,7 +663,7 @@ SENTENCES = (
     Rule(
         "password",
         "“use admin/…” in a sentence",
-        rf"(?:{'|'.join(_LOGGED_IN_AS)})(?P<whose>)(?P<so>){_TOLD}(?=[\s.,;)\"'`]|\Z)",
+        rf"(?:{'|'.join(_LOGGED_IN_AS)})(?P<whose>)(?P<so>){TOLD}(?=[\s.,;)\"'`]|\Z)",
         tuple(dict.fromkeys(name.partition(" ")[2] for name in _LOGGED_IN_AS)),
         is_told_before_or_words,
         any_case=True,
@@ -710,7 +673,7 @@ SENTENCES = (
     Rule(
         "password",
         "admin / PASSWORD",
-        rf"(?:{'|'.join(_USERS)}){_TOLD}",
+        rf"(?:{'|'.join(_USERS)}){TOLD}",
         (" / ",),
         is_login_password,
         places=partial(places_of, _USERS),
