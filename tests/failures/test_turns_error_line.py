@@ -273,3 +273,42 @@ def test_a_command_that_not_all_were_led_by_is_left_out() -> None:
 
 def test_a_mark_at_the_end_of_a_line_keeps_its_bracket() -> None:
     assert shown("error: permission denied for user ‹email:4e25›\n").endswith("for user <email>")
+
+
+def test_a_matcher_is_told_by_the_line_of_the_test() -> None:
+    code = "expect(gauge.read).toHaveBeenCalledWith('north')"
+    bun = f"86 |\n87 |     {code};\n                ^\nerror: expect(received).toHaveBeenCalledWith(expected)\n\n"
+    output = f"{bun}Number of calls: 0\n\n(fail) gauge > is read [1.00ms]\n 1 fail\n"
+    assert shown(output, "bun test") == f"{code}: Number of calls: 0 (gauge > is read)".replace("gauge > ", "")
+
+
+def test_what_was_expected_is_told_once() -> None:
+    bun = "12 |     expect(tide.isHigh).toBe(true);\n                ^\nerror: expect(received).toBe(expected)\n\n"
+    output = f"{bun}Expected: true\nReceived: false\n\n(fail) tide > is high [1.00ms]\n 1 fail\n"
+    assert shown(output, "bun test").startswith("expect(tide.isHigh).toBe(true): Received: false")
+
+
+def test_a_mock_is_told_with_both_calls() -> None:
+    output = (
+        "=== FAILURES ===\nE           AssertionError: expected call not found.\nE           Expected: read('north')\n"
+        "E             Actual: read('south')\n=== short test summary info ===\n"
+        "FAILED tests/test_gauge.py::test_read - AssertionError: expected call not...\n"
+    )
+    line = shown(output, "pytest")
+    assert "Expected: read('north'), Actual: read('south')" in line
+
+
+def test_a_validation_error_is_told_with_its_field() -> None:
+    output = "Error: 1 validation error for Gauge\nheight\n  Field required [type=missing, input_value={}]\n"
+    assert shown(output, "python load.py") == "Error: 1 validation error for Gauge height Field required"
+
+
+@pytest.mark.parametrize("prefix", ["(eval):1:", "zsh:1:", "zsh:"])
+def test_what_the_shell_could_not_do_is_not_told_as_the_programs(prefix: str) -> None:
+    line = shown(f"{prefix} no such file or directory: out/tides.csv", "reefctl export > out/tides.csv")
+    assert line == "`zsh`: no such file or directory: out/tides.csv"
+
+
+@pytest.mark.parametrize("verdict", ["--- FAIL: TestTides (0.01s)", "FAILED tests/test_tides.py::TestTides::test_low"])
+def test_a_verdict_alone_says_nothing(verdict: str) -> None:
+    assert not says_what_failed(verdict)

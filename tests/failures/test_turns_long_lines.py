@@ -186,3 +186,37 @@ def test_of_several_programs_none_is_named_unless_it_is_known_which_spoke() -> N
 
 def test_a_line_that_announces_what_is_not_there_says_nothing() -> None:
     assert not says_what_failed("failed in sandbox:")
+
+
+def test_what_is_left_out_of_the_middle_is_not_the_name_that_tells() -> None:
+    line = shown(
+        "Rows.cs(9,1): error CS7036: There is no argument given that corresponds to the required parameter 'height' of "
+        "'Gauge.Read(int, int, int, int, int, string, string, string)' in the tables of the reef",
+        "dotnet build",
+    )
+    assert "'height'" in line
+    assert len(line) <= MAX_ERROR_CHARACTERS
+
+
+def test_two_paths_that_differ_are_told_apart() -> None:
+    output = (
+        'error: expect(received).toBe(expected)\n\nExpected: "/srv/reef/data/north/tides/today"\n'
+        'Received: "/srv/reef/data/south/tides/today"\n\n(fail) tides > are found [1.00ms]\n 1 fail\n'
+    )
+    line = shown(output, "bun test")
+    assert "north/tides/today" in line
+    assert "south/tides/today" in line
+
+
+def test_the_shorter_of_two_values_is_told_whole() -> None:
+    long = "# Tides of the northern reef and of the southern one, as they were read at noon by the gauge"
+    output = (
+        f'error: expect(received).toContain(expected)\n\nExpected to contain: "the pump of the northern gauge"\n'
+        f'Received: "{long}, {long}"\n\n(fail) tides > are written for both ends of the reef [1.00ms]\n 1 fail\n'
+    )
+    assert '"the pump of the northern gauge"' in shown(output, "bun test")
+
+
+def test_of_words_that_are_not_the_same_in_all_too_few_may_be_left() -> None:
+    newest = "Assert.AreEqual failed. Expected:<>. Actual:<--- a/low.txt +++ b/high.txt>."
+    assert generalised([newest, "Assert.AreEqual failed. Expected:<3>, and nothing came."]) == newest

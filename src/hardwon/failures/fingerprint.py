@@ -74,7 +74,7 @@ def bare(name: str) -> bool:
     return bool(name) and not name.startswith((".", "/", "~", "@/", "#")) and name[1:2] != ":"
 
 
-VERSION = 4
+VERSION = 5
 """Of what recognises an error: failures that an older one has recognised are looked at anew (`refingerprint`)."""
 _SALT = "2"  # not the version: an error that is recognised as before keeps its id
 
@@ -107,6 +107,8 @@ _FED_NOTHING = (
     r"|Cannot (?:iterate over|index) (?:null|string)|[Bb]roken pipe|base64: invalid input|can't open input file: *$"
     r"|^jq: (?:parse error|error \(at <(?:stdin|unknown)>)"
 )
+# What pydantic says of an object, before it says which field is wrong and why.
+_COUNTS_FIELDS = r"\d+ validation errors? for \S+$"
 # What builders write before each line of the tools that they run.
 _PREFIXES = (
     ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
@@ -204,7 +206,11 @@ def _cause(text: str, found: Span) -> Span:
 def _with_what_follows(excerpt: str, text: str) -> str:
     """A line that only announces what went wrong says nothing without the next."""
     said = excerpt.rstrip()
-    after = continued(said.rpartition("\n")[2], text) if leads_on(said) else ""
+    last = said.rpartition("\n")[2]
+    if re.search(_COUNTS_FIELDS, last):
+        after = " ".join(below(last, text)[:2]).split(" [type=")[0]
+    else:
+        after = continued(last, text) if leads_on(said) else ""
     return f"{said}\n{after}" if after else excerpt
 
 
@@ -501,7 +507,7 @@ _PLACE = r"(?:[A-Za-z]:)?[\w@~…./\\#-]*[\w-]+\.\w{1,5}(?:[:(]\d+(?:[:,]\d+)?\)
 _SAYS_NOTHING = r"(?i)\b(?:error|fatal|failed|failure|fail|exception|in|at|on|file|test|line|warning|err|src)\b"
 _LEADS_ON = lazy_pattern(
     r"(?:\b\w+ (?:to|of|for|from|with|in|on|at|by|the|an?|and|or|is|are|was|were|because|that|while|when|than|as|into"
-    r"|following|imports|could not|cannot)|\btested by|:(?: The| An?)?)$"
+    r"|following|imports|could not|cannot)|\btested by|:(?: The| An?)?|\d validation errors? for \S+)$"
 )
 _ITEM = lazy_pattern(r"[-*•] ([\w./@'\"~]+\S.*)")
 _OF_A_LISTING = lazy_pattern(r"\d+\b|[│|>^~+{}-]\s|at \S+ ?\(|\^+$|~+$")

@@ -121,7 +121,9 @@ def find_pytest(text: str) -> Span | None:
         error_type = "fixture"
     # An import fails wherever it is imported first: the test it hits says nothing.
     frame = "" if error_type in ("ModuleNotFoundError", "ImportError") else _place(text, summary)
-    return Span("pytest", error_type, message, frame, f"{told}\n{summary.group() if summary else ''}".strip())
+    details = [line for line in lines if line.startswith(("Expected: ", "Actual: "))] if "call" in told else []
+    parts = (told, *details[:2], summary.group() if summary else "")
+    return Span("pytest", error_type, message, frame, "\n".join(parts).strip())
 
 
 def _told(lines: list[str], said: str) -> str:
