@@ -312,3 +312,20 @@ def test_what_the_shell_could_not_do_is_not_told_as_the_programs(prefix: str) ->
 @pytest.mark.parametrize("verdict", ["--- FAIL: TestTides (0.01s)", "FAILED tests/test_tides.py::TestTides::test_low"])
 def test_a_verdict_alone_says_nothing(verdict: str) -> None:
     assert not says_what_failed(verdict)
+
+
+def test_a_rule_that_names_nothing_is_told_with_the_code() -> None:
+    output = (
+        "src/tides.ts:4:1 lint/correctness/noUnusedImports  FIXABLE  ━━━━━━━━━━\n\n  × This import is unused.\n\n"
+        '    3 │ \n  > 4 │ import { Tide } from "./reef";\n      │ ^^^^^^\n'
+    )
+    line = shown(output, "bun run lint")
+    assert 'This import is unused: Code: import { Tide } from "./reef"; (tides.ts)' in line
+
+
+def test_a_call_that_matches_nothing_is_told_with_its_argument() -> None:
+    output = (
+        "a.ts:3:7 - error TS2769: No overload matches this call.\n  The last overload gave the following error.\n"
+        "    Argument of type 'Tide' is not assignable to parameter of type 'Reef'.\n"
+    )
+    assert "Argument of type 'Tide' is not assignable to parameter of type 'Reef'." in shown(output, "tsc")

@@ -209,6 +209,8 @@ def _with_what_follows(excerpt: str, text: str) -> str:
     last = said.rpartition("\n")[2]
     if re.search(_COUNTS_FIELDS, last):
         after = " ".join(below(last, text)[:2]).split(" [type=")[0]
+    elif last.endswith("No overload matches this call."):
+        after = next((one for one in below(last, text) if one.startswith(("Argument of ", "Type ", "Object "))), "")
     else:
         after = continued(last, text) if leads_on(said) else ""
     return f"{said}\n{after}" if after else excerpt
@@ -507,7 +509,8 @@ _PLACE = r"(?:[A-Za-z]:)?[\w@~…./\\#-]*[\w-]+\.\w{1,5}(?:[:(]\d+(?:[:,]\d+)?\)
 _SAYS_NOTHING = r"(?i)\b(?:error|fatal|failed|failure|fail|exception|in|at|on|file|test|line|warning|err|src)\b"
 _LEADS_ON = lazy_pattern(
     r"(?:\b\w+ (?:to|of|for|from|with|in|on|at|by|the|an?|and|or|is|are|was|were|because|that|while|when|than|as|into"
-    r"|following|imports|could not|cannot)|\btested by|:(?: The| An?)?|\d validation errors? for \S+)$"
+    r"|following|imports|could not|cannot)|\btested by|:(?: The| An?)?|\d validation errors? for \S+"
+    r"|No overload matches this call\.)$"
 )
 _ITEM = lazy_pattern(r"[-*•] ([\w./@'\"~]+\S.*)")
 _OF_A_LISTING = lazy_pattern(r"\d+\b|[│|>^~+{}-]\s|at \S+ ?\(|\^+$|~+$")

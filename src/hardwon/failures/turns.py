@@ -146,7 +146,7 @@ _MIN_WORDS = 2
 _ORDERING_WORDS_OF_AN_ORDER = 3
 _FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏> \t"
 _END_OF_FRAME = "│┃|╷╵╮╯─━ \t"
-_DETAIL = re.compile(r"(?:Locator|Expected|Received|Actual|Switch|Number of|Error message)\b[\w ]*: +\S")
+_DETAIL = re.compile(r"(?:Locator|Expected|Received|Actual|Code|Switch|Number of|Error message)\b[\w ]*: +\S")
 """What a tool says of an error on lines of its own, below it."""
 _LEAST_DETAIL_CHARACTERS = 24
 _STEP_CHARACTERS = 36
@@ -390,7 +390,8 @@ def _telling(found: Fingerprint) -> _Told:
     if found.family == "hook":
         best = _step(lines)
     elif leads_on(best) and best != lines[-1]:
-        best = f"{best} {lines[lines.index(best) + 1]}"
+        after = lines[lines.index(best) + 1]
+        best = f"{best[:-1]}: {after}" if best.endswith(".") else f"{best} {after}"
     best = _LEADS_TO_NOTHING.sub("", best)
     checked = next((code.group(1) for one in lines if (code := _CHECKED.match(one))), "")
     details = list(dict.fromkeys(one for one in lines if _DETAIL.match(one) and one != best))[:2]

@@ -154,6 +154,8 @@ _BIOME = lazy_pattern(
     re.MULTILINE,
 )
 _BIOME_SAYS = lazy_pattern(r"^[ \t]+([×✖!]) (.+)$", re.MULTILINE)
+_BIOME_SHOWS = lazy_pattern(r"^[ \t]*> \d+ │ [ \t]*(\S.*)$", re.MULTILINE)
+_NAMES_SOMETHING = lazy_pattern(r"[a-z][A-Z]|['\"`_]|:")
 _ESLINT_RULES: tuple[Rule, ...] = (
     ("config", "ESLint couldn't", r"^ESLint (couldn't .+)$"),
     ("config", "eslint.config", r"^.*(Could not find config file.*)$"),
@@ -195,6 +197,9 @@ def _biome(text: str) -> Span | None:
     placed = [(head, said) for head, said in told if head.group(1)] or told  # not what it says at the end
     head, said = next(((head, said) for head, said in placed if said and said.group(1) != "!"), placed[0])
     excerpt = f"{head.group().rstrip(' ━')}\n{said.group().strip()}" if said else head.group()
+    if said and head.group(2).startswith("lint/") and not _NAMES_SOMETHING.search(said.group(2)):
+        code = _BIOME_SHOWS.search(text, said.end(), said.end() + _CHARACTERS_BELOW_A_MATCHER)
+        excerpt += f"\nCode: {code.group(1)}" if code else ""
     return Span("eslint", head.group(2), said.group(2) if said else "", tail(head.group(1) or ""), excerpt)
 
 
