@@ -220,3 +220,8 @@ def test_the_shorter_of_two_values_is_told_whole() -> None:
 def test_of_words_that_are_not_the_same_in_all_too_few_may_be_left() -> None:
     newest = "Assert.AreEqual failed. Expected:<>. Actual:<--- a/low.txt +++ b/high.txt>."
     assert generalised([newest, "Assert.AreEqual failed. Expected:<3>, and nothing came."]) == newest
+
+
+def test_of_a_step_that_fails_for_other_reasons_each_time_the_step_is_told() -> None:
+    first = "bun test src/ failed: TypeError: undefined is not an object (evaluating 'tide.height')"
+    assert generalised([first, "bun test src/ failed: error: the pump is dry"]) == "bun test src/ failed"

@@ -319,7 +319,7 @@ def _common(lines: list[str]) -> str:
             kept = [one if one in there or not one.strip() else "…" for one in kept]
             unlike = True
     line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", _WHERE_IT_WAS.sub("", "".join(kept))).strip()
-    line = re.sub(r"(?<= failed): …$", "", line)
+    line = re.sub(r"(?<= failed): (?:[^\w\s]|\w*Error: )*….*$" if unlike else r"(?<= failed): …$", "", line)
     if unlike and len(_HOLE.findall(line)) > 1:
         return newest  # what is left of it is no sentence
     return line if len(_WORD.findall(line)) >= _MIN_WORDS or newest.startswith("`") else newest
