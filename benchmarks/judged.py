@@ -1,4 +1,4 @@
-"""The tables of the independent judge in docs/proof.md, from the reports that it has written.
+"""The tables of the independent judge in docs/tables.md, from the reports that it has written.
 
     python -m benchmarks.judged REPORT.json... [--write]
 
@@ -19,7 +19,7 @@ from typing import Any
 BUDGETS = ("150", "300", "600")
 LEAST_SHARE = 0.1
 _REPOSITORY = Path(__file__).parent.parent
-_PAGE = _REPOSITORY / "docs" / "proof.md"
+_PAGE = _REPOSITORY / "docs" / "tables.md"
 _SPLIT = _REPOSITORY.parent / "shared" / "judge" / "split.txt"
 TUNE, LOOK_ONCE = "tune", "look-once"
 _COLUMNS = (

@@ -109,7 +109,7 @@ def most_told(errors: int, different: int) -> int:
 
 
 def unlikely(chance: float, likeliest: float) -> str:
-    """Why a failure is not worth a line; empty if it is (docs/proof.md)."""
+    """Why a failure is not worth a line; empty if it is (docs/measured.md)."""
     if chance < _LEAST_CHANCE:
         return "not likely to come back"
     return "" if chance >= _LEAST_OF_THE_LIKELIEST * likeliest else "far less likely than others to come back"

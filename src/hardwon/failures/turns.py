@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from hardwon.failures import tools
@@ -349,6 +350,7 @@ _ANY = re.compile(r"^`…`: |^… ")
 _LEAD = re.compile(r"^`[^`]+`: ")
 
 
+@lru_cache(maxsize=1 << 12)
 def says_what_failed(line: str) -> bool:
     """False for a line that only counts, or says that something failed, or has lost its words to masks."""
     said = without_speaker(line)

@@ -318,7 +318,9 @@ def is_page(path: str) -> bool:
 
 
 def wants_page(headers: Mapping[str, Iterable[str]]) -> bool:
-    return any("text/html" in each for each in headers.get("accept", ()))
+    """Whether somebody looks at it, and no program: a browser that goes there says so, whatever it accepts."""
+    accepted = any("text/html" in each for each in headers.get("accept", ()))
+    return accepted or "document" in headers.get("sec-fetch-dest", ())
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:
