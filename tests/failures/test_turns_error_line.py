@@ -329,3 +329,17 @@ def test_a_call_that_matches_nothing_is_told_with_its_argument() -> None:
         "    Argument of type 'Tide' is not assignable to parameter of type 'Reef'.\n"
     )
     assert "Argument of type 'Tide' is not assignable to parameter of type 'Reef'." in shown(output, "tsc")
+
+
+def test_who_logged_an_error_is_no_part_of_it() -> None:
+    output = "2026-01-01 10:00:00,123 - reef.gauge - ERROR - Error reading the gauge: no tide table\n"
+    assert shown(output, "python read.py") == "Error reading the gauge: no tide table"
+
+
+def test_a_value_that_reads_like_an_order_is_left_out_and_the_error_stays() -> None:
+    output = (
+        "FAIL src/tides.test.ts\n  ● tides › are listed\n\n    expect(received).toContain(expected) // indexOf\n\n"
+        '    Expected substring: "low"\n    Received string: "You must run the pump"\n\n'
+        '    > 13 |     expect(list).toContain("low")\n         |                  ^\n\nTests: 1 failed\n'
+    )
+    assert shown(output, "npm test").startswith('expect(list).toContain("low") (')

@@ -225,3 +225,29 @@ def test_of_words_that_are_not_the_same_in_all_too_few_may_be_left() -> None:
 def test_of_a_step_that_fails_for_other_reasons_each_time_the_step_is_told() -> None:
     first = "bun test src/ failed: TypeError: undefined is not an object (evaluating 'tide.height')"
     assert generalised([first, "bun test src/ failed: error: the pump is dry"]) == "bun test src/ failed"
+
+
+def test_what_a_compiler_says_twice_goes_before_the_name() -> None:
+    gauge = "'Builder<OptionsOfTheNorthernReefAndItsGauges>'"
+    said = f"Rows.cs(14,14): error CS1061: {gauge} does not contain a definition for 'Validate'"
+    line = shown(
+        f"{said} and no accessible extension method 'Validate' accepting a first argument of type {gauge} could be found "
+        "(are you missing a using directive or an assembly reference?) [/srv/reef/Rows.csproj]",
+        "dotnet build",
+    )
+    assert line == said
+
+
+def test_a_long_name_of_a_test_gives_way_to_what_went_wrong() -> None:
+    name = "TidesAndGaugesTests.Reading_OfTheNorthernGauge_IsDeliveredByTheProcessorOfTheReef"
+    output = (
+        f"  Failed {name} [12 ms]\n  Error Message:\n   System.InvalidOperationException : The expression 'tide.Height' "
+        "could not be translated for the store of the reef\n  Stack Trace:\n     at Reef.Tides()\n"
+    )
+    line = shown(output, "dotnet test")
+    assert "could not be translated for the store of the reef" in line
+
+
+def test_an_id_that_a_terminal_broke_is_whole() -> None:
+    broken = "ERROR: failed to solve: failed to calculate checksum of ref 5ce827d0-f886-4873-\n91aa-1234567890ab::x"
+    assert shown(f'{broken}: "/tides.txt": not found', "docker build .").endswith('"/tides.txt": not found')

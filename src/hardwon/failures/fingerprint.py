@@ -443,6 +443,8 @@ _NEW_RECORD = lazy_pattern(
     r"\s{2,}|(?:[A-Z]:[\\/]|~?/|\.{1,2}/)\S*[(:]\d|\S+\.\w+[(:]\d+|at |\d+ ?[|│]|[-*+>$#✓✗✔✖×(\[{}═━─]"
     r"|(?:\w*[Ee]rror|ERROR|\w+Exception|fatal|[Ww]arning|FAIL|PASS)\b"
 )
+_WITHIN_AN_ID = lazy_pattern(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){0,3}$")
+_REST_OF_AN_ID = lazy_pattern(r"(?:[0-9a-f]{4}-){0,3}[0-9a-f]{12}\b|[0-9a-f]{4}-")
 _END_OF_A_LINK = lazy_pattern(r": error [A-Z]{2,4}\d{4}: [^(]*\)$")
 """Stands where the message stood: two lines of a screen became one."""
 _MAX_CHARACTERS_JOINED = 1_000
@@ -472,6 +474,8 @@ def with_whole_lines(text: str) -> str:
     while at < len(lines):
         line = lines[at]
         at += 1
+        if _WITHIN_AN_ID.search(line) and at < len(lines) and _REST_OF_AN_ID.match(lines[at]):
+            line, at = line + lines[at], at + 1
         if _NARROWEST_SCREEN <= len(line) < _MAX_CHARACTERS_JOINED and line[-1] not in " ,;{([" and _is_open(line):
             for more in range(1, _MAX_LINES_CLOSED):
                 rest = lines[at : at + more]

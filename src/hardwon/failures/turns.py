@@ -161,6 +161,8 @@ _BY_A_SHELL = re.compile(
     r"(?!.*command not found|.*: not found$|permission denied)[^\n]*$"
 )
 _STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?)\s+")
+_LOGGED = re.compile(r"^(?:- )?[\w.]+ - (?:ERROR|CRITICAL|FATAL) - ")
+"""Who logged it, and how grave it is."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE = re.compile(
     r"(?<=[\w)'\"`>][.!?;])\s+(?=[\"'`(]?[A-Z])|(?<=[.!])(?=(?:Please|You)\b)|\s+(?=[Hh]int: |[Nn]ote: |[Tt]ip: )"
@@ -172,7 +174,7 @@ _BESIDE_IT = re.compile(r", we can conclude\b.*$| with identity '[^']*'| \(In '.
 _MORE_ABOUT_IT = re.compile(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
 _DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\)$")
 """The end of a link stands where the message stood: two lines of a screen became one."""
-_LEADS_TO_NOTHING = re.compile(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$")
+_LEADS_TO_NOTHING = re.compile(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$|\s+mapped as:?$")
 """A last sentence that announces lines which are not shown."""
 _CHECKED = re.compile(r"Checked: (expect\(.*)")
 """The line of a test that did not hold, which says more than the matcher's own."""
@@ -221,7 +223,10 @@ def _quoted(found: Fingerprint, tool: str, command: str) -> str:
     if answered or (found.family not in ("usage", "shell") and _from_elsewhere(tool, command)):
         return presentable(signature(found))
     told = _telling(found)
-    line = _placed(told._replace(message=_own_sentence(told.message)))
+    told = told._replace(message=_own_sentence(told.message))
+    line = _placed(told)
+    if told.details and reads_like_an_order(line):
+        line = _placed(told._replace(details=()))  # a value that was compared, and not the error, asks for something
     if len(_WORD.findall(line)) < _MIN_WORDS or reads_like_an_order(line) or reads_like_an_order(told.place):
         return presentable(signature(found))
     return line
@@ -454,6 +459,8 @@ def _within(details: Sequence[str], room: int) -> list[str]:
 
 # What is left out of a line that is too long, one after the other until it fits.
 _LEFT_OUT = (
+    (re.compile(r" and no accessible extension method '[^']*' accepting .*? could be found"), ""),
+    (re.compile(r" \[(?:[A-Za-z]:)?[\w./\\ -]+$"), ""),
     (re.compile(r" \[[^\]]*proj\]$"), ""),
     (re.compile(r" \((?:are you missing|[Ii]n ['`]|did you|see |consider )[^()]*(?:\([^()]*\)[^()]*)*\)?\.?$"), ""),
     (re.compile(r" Exceeded retry count of \d+\. Failed\."), ""),
@@ -463,6 +470,8 @@ _LEFT_OUT = (
 )
 # And where the last sentences are gone, too: name spaces, the inside of long quotes.
 _SHORTENED = (
+    (re.compile(r"^([\w.]{36})[\w.]{12,}(?=: )"), r"\1…"),
+    (re.compile(r"\{[^{}]{20,}\}"), "{…}"),
     (re.compile(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
     (re.compile(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
 )
@@ -534,7 +543,7 @@ def _step(lines: list[str]) -> str:
 
 
 def _bare(line: str) -> str:
-    said = _ANNOTATION.sub("", _STAMP.sub("", line.lstrip(_FRAME).rstrip(_END_OF_FRAME)))
+    said = _ANNOTATION.sub("", _LOGGED.sub("", _STAMP.sub("", line.lstrip(_FRAME).rstrip(_END_OF_FRAME))))
     bare = _SHELL.sub("", said).strip()
     return bare if len(_WORD.findall(bare)) >= _MIN_WORDS else re.sub(r"^(\w+):\d+: ", r"\1: ", said)
 
