@@ -343,3 +343,24 @@ def test_a_value_that_reads_like_an_order_is_left_out_and_the_error_stays() -> N
         '    > 13 |     expect(list).toContain("low")\n         |                  ^\n\nTests: 1 failed\n'
     )
     assert shown(output, "npm test").startswith('expect(list).toContain("low") (')
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "At line:1 char:9\n+ cd reef && dotnet build\n+         ~~\n{said}\n"
+        "    + CategoryInfo          : ParserError: (:) [], ParentContainsErrorRecordException\n"
+        "    + FullyQualifiedErrorId : InvalidEndOfLine\n",
+        "ParserError: \nLine |\n   1 |  cd reef && dotnet build\n     |          ~~\n     | {said}\n"
+        "dotnet: The term 'dotnet' is not recognized as a name of a cmdlet, function, script file, or executable program.",
+    ],
+)
+def test_a_line_that_powershell_cannot_read_is_told_before_what_came_of_it(output: str) -> None:
+    said = "The token '&&' is not a valid statement separator in this version."
+    assert shown(output.format(said=said), "cd reef && dotnet build") == f"`powershell`: {said}"
+
+
+def test_an_answer_in_json_is_told_by_what_it_says() -> None:
+    output = '{"success":false,"error":"the tide table is missing"}'
+    assert shown(output, "node read.js") == "the tide table is missing"
+    assert shown(output, "curl -s localhost:3000/tides") == "`curl`: error: the … table is missing"

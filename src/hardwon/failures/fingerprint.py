@@ -370,7 +370,7 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
                "list too long", "format error", "Killed", "killed", "fault", "Unable to locate", "password is required",
                "lock file", "already in use", "read-only", "Read-only", "jq: ", "sed: ", "awk: ", "grep: ",
                "tar: ", "find: ", "binary file", "No available formula", "Broken pipe", "event not found",
-               "xargs: ")),
+               "xargs: ", "ParserError")),
     ("generic", ("",)),
 )  # fmt: skip
 

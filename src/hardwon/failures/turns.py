@@ -214,6 +214,8 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
 
 def _spoken_by_the_shell(found: Fingerprint) -> str:
     """The shell that could not do its own part: no file to write into, no match, a line that it cannot read."""
+    if found.error_type == "PowerShell":
+        return "powershell"
     said = _BY_A_SHELL.match(found.excerpt) if found.family == "shell" else None
     return (said.group("shell") or "zsh") if said else ""
 
