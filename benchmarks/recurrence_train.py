@@ -3,8 +3,8 @@
 The real sessions beside the checkout are walked in time, those of the projects to tune on and the other histories. At
 each session's start every failure that is known is a sample: did the session meet it? Long histories are learned from
 in pieces of 8 and 16 sessions, too, so that the weights hold where few sessions are known. Printed is what the rule
-foresees in each project by weights of all the *others*, whole and in pieces, beside two naive ways to choose; then the
-weights of all projects are written. `--dry` writes nothing.
+foresees in each project by weights of all the *others*, whole and in pieces, beside two naive ways to choose (the table
+goes into docs/tables.md); then the weights of all projects are written. `--dry` writes nothing.
 """
 
 from __future__ import annotations
@@ -31,10 +31,12 @@ from hardwon.text.shown import FAILURES, FRAME_TOKENS, HEADING_TOKENS
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared"
+PAGE = REPOSITORY / "docs" / "tables.md"
 WEIGHTS = REPOSITORY / "src" / "hardwon" / "briefing" / "recurrence.json"
 OTHER_HISTORIES = ("replay/specstory-cli", "transcripts/opencode", "transcripts/codex", "transcripts/specstory")
 BUDGETS = (150, 300, 600)
 PIECES = (8, 16)
+WHOLE = "whole"
 _RIDGE = 5.0
 _WEIGHT_OF_A_PIECE = 0.5
 _MOST_OF_A_PROJECT = 40.0
@@ -135,6 +137,10 @@ def choices(history: Sequence[Start]) -> list[Choice]:
     return found
 
 
+def _piece(length: int) -> str:
+    return f"pieces of {length}"
+
+
 def pieces(history: Sequence[Start], length: int) -> list[Choice]:
     if len(history) <= 2 * length:
         return []
@@ -153,9 +159,7 @@ def fitted(histories: Iterable[History]) -> Vector:
     """The weights, the bias first."""
     matrices, targets, weights = [], [], []
     for history in histories:
-        parts = [
-            (choice, 1.0 if name == "whole" else _WEIGHT_OF_A_PIECE) for name in history for choice in history[name]
-        ]
+        parts = [(choice, 1.0 if name == WHOLE else _WEIGHT_OF_A_PIECE) for name in history for choice in history[name]]
         target = np.concatenate([choice.came_true for choice, _ in parts])
         weight = np.concatenate([np.full(len(choice.came_true), each) for choice, each in parts])
         matrices.append(np.vstack([choice.signals for choice, _ in parts]))
@@ -218,8 +222,9 @@ def judged(history: Sequence[Choice], rule: Rule) -> Row:
     return Row(foreseeable, errors, len(history), tuple((true, lines) for true, lines in tallies))
 
 
-def report(part: str, histories: dict[str, History], rules: dict[str, dict[str, Rule]]) -> None:
-    """Of each project that says something, by each way to choose."""
+def report(part: str, histories: dict[str, History], rules: dict[str, dict[str, Rule]]) -> list[str]:
+    """A line of the table for each way to choose; what each project has to say is printed."""
+    lines = []
     for way, of_project in rules.items():
         shares, quiet = [], []
         for name, history in histories.items():
@@ -232,16 +237,27 @@ def report(part: str, histories: dict[str, History], rules: dict[str, dict[str, 
                 shares.append(
                     [(true / row.foreseeable, true / max(1, lines), lines / row.sessions) for true, lines in row.told]
                 )
-            if row.foreseeable and part == "whole":
+            if row.foreseeable and part == WHOLE:
                 cells = ", ".join(f"{true} in {lines} lines" for true, lines in row.told)
-                print(f"    {name}: {row.foreseeable} of {row.errors} errors in {row.sessions} sessions; {cells}")
-        means = np.array(shares).mean(axis=0) if shares else np.zeros((3, 3))
-        told = "; ".join(
-            f"{budget}: {mean[0]:.3f} at {mean[1]:.3f}, {mean[2]:.2f} lines"
-            for budget, mean in zip(BUDGETS, means, strict=True)
-        )
-        few = f"{np.mean(quiet or [0]):.2f}, at the most {max(quiet, default=0):.2f}"
-        print(f"{part} {way}: {told}; where few come back {few}")
+                print(f"{way}, {name}: {row.foreseeable} of {row.errors} errors in {row.sessions} sessions; {cells}")
+        means = np.array(shares).mean(axis=0) if shares else np.zeros((len(BUDGETS), 3))
+        told = [f"{foreseen:.2f}, {true:.0%}, {lines:.1f}" for foreseen, true, lines in means]
+        few = f"{np.mean(quiet or [0]):.1f}, {max(quiet, default=0):.1f}"
+        lines.append(f"| {' | '.join((part, way, *told, few))} |\n")
+    return lines
+
+
+def write_table(lines: Iterable[str]) -> None:
+    """Into the page, between its marks."""
+    head = (
+        "history",
+        "chosen by",
+        *(f"{budget} tokens" for budget in BUDGETS),
+        "lines a session where few come back: mean, most",
+    )
+    made = f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n{''.join(lines)}"
+    before, begin, rest = PAGE.read_text().partition("<!-- recurrence: begin -->\n")
+    PAGE.write_text(before + begin + made + "<!-- recurrence: end -->" + rest.partition("<!-- recurrence: end -->")[2])
 
 
 def main() -> None:
@@ -250,7 +266,7 @@ def main() -> None:
     for name, history in found.items():
         whole = choices(history)
         if any(choice.tokens for choice in whole):
-            histories[name] = {"whole": whole, **{f"pieces of {n}": pieces(history, n) for n in PIECES}}
+            histories[name] = {WHOLE: whole, **{_piece(length): pieces(history, length) for length in PIECES}}
     others = {
         name: by_weights(fitted(history for other, history in histories.items() if other != name)) for name in histories
     }
@@ -259,14 +275,15 @@ def main() -> None:
         "newest three": dict.fromkeys(histories, newest_three),
         "most frequent": dict.fromkeys(histories, most_frequent),
     }
-    for part in ("whole", *(f"pieces of {n}" for n in PIECES)):
-        report(part, histories, rules)
+    table = [line for part in (WHOLE, *map(_piece, PIECES)) for line in report(part, histories, rules)]
+    print("".join(table))
     weights = dict(
         zip(("bias", *Signals._fields), (round(float(w), 3) for w in fitted(histories.values())), strict=True)
     )
     print(json.dumps(weights))
     if "--dry" not in sys.argv:
         WEIGHTS.write_text(json.dumps(weights, indent=1) + "\n")
+        write_table(table)
 
 
 if __name__ == "__main__":

@@ -251,3 +251,7 @@ def test_a_long_name_of_a_test_gives_way_to_what_went_wrong() -> None:
 def test_an_id_that_a_terminal_broke_is_whole() -> None:
     broken = "ERROR: failed to solve: failed to calculate checksum of ref 5ce827d0-f886-4873-\n91aa-1234567890ab::x"
     assert shown(f'{broken}: "/tides.txt": not found', "docker build .").endswith('"/tides.txt": not found')
+
+
+def test_what_parts_a_line_for_us_may_stand_in_it() -> None:
+    assert shown("Error: the gauge ⏐ of the reef ⏐ is dry", "reefctl") == "Error: the gauge | of the reef | is dry"

@@ -404,10 +404,10 @@ def _telling(found: Fingerprint) -> _Told:
     best = _LEADS_TO_NOTHING.sub("", best)
     checked = next((code.group(1) for one in lines if (code := _CHECKED.match(one))), "")
     details = list(dict.fromkeys(one for one in lines if _DETAIL.match(one) and one != best))[:2]
-    # Together, so that two paths which differ are shown to.
-    line, checked, *details = presentable(_PARTED.join((best, checked or "-", *details))).split(_PARTED)
+    line, *details = _presented([best, *([checked] if checked else []), *details])
     line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", line)))
-    if checked != "-":
+    if checked:
+        checked, *details = details
         rest = [one for one in details if not (one.startswith("Expected") and _value(one) and _value(one) in checked)]
         if not rest or len(_with(checked, rest)) <= _MAX_CHECKED_CHARACTERS:
             line, details = checked, rest
@@ -418,6 +418,12 @@ def _telling(found: Fingerprint) -> _Told:
     if not place or found.family in ("usage", "hook", "shell", "git") or named in line:
         return _Told(line, tuple(details))
     return _Told(line.rstrip(":"), tuple(details), place, found.family in _TESTS)
+
+
+def _presented(parts: list[str]) -> list[str]:
+    """Each as it may be quoted; seen together, so that two paths which differ are shown to."""
+    together = presentable(_PARTED.join(part.replace(_PARTED.strip(), "|") for part in parts)).split(_PARTED)
+    return together if len(together) == len(parts) else list(map(presentable, parts))
 
 
 def _value(detail: str) -> str:
@@ -516,8 +522,9 @@ def _elided(line: str, room: int) -> str:
     if len(line) <= room or len(line) > _MOST_CHARACTERS_WITH_AN_END or broken:
         return _cut(line, room)
     least = len(line) + len(" … ") - 1 - room
+    lost = [0.0, *itertools.accumulate(map(_weight, words))]
     gaps = [
-        (sum(map(_weight, words[first:last])), -first, last)
+        (lost[last] - lost[first], -first, last)
         for first in range(_WORDS_OF_THE_HEAD, len(words))
         for last in range(first + 1, len(words) - _WORDS_OF_THE_END + 1)
         if ends[last - 1] - ends[first - 1] >= least
