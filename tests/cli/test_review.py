@@ -244,7 +244,7 @@ def test_of_a_contradiction_one_is_kept_and_that_can_be_taken_back(home: Path, c
     first = terminal.until("q quit")
     assert "contradiction 1 of 1" in first
     assert first.index("Always use tabs") < first.index("Never use tabs")
-    assert "you said, 2026-10-02" in first
+    assert "user said, 2026-10-02" in first
     terminal.press("2")
     terminal.until("1 of 1")  # the candidate
     terminal.until("q quit")

@@ -119,16 +119,27 @@ def test_a_short_answer_is_found_by_what_was_asked_before_it(memory: Hardwon) ->
 
 
 @pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+def test_letters_that_mean_nothing_find_nothing(memory: Hardwon) -> None:
+    for said in ("Which harbour does the ferry leave from?", "The northern one.", "qq", "Pick a colour."):
+        memory.interactions.record(Interaction(prompt=said, session="talk"))
+    db, model = memory.writing(), embedder.MiniLM()
+    embed(db, model)
+    assert not search(db, "zzzqqq", SearchFilter(), SearchSettings(embedder=model)).hits
+
+
+@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+def test_the_model_leaves_nothing_on_this_machine_and_tells_nobody(tmp_path: Path) -> None:
+    code = "from hardwon.recall.embedder import MiniLM; print(len(MiniLM().embed(['a harbour'])[0]))"
+    places = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "LOCALAPPDATA")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **places}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "384"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
 def test_weights_that_are_not_the_expected_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedder, "_SHA256", "0" * 64)
     with pytest.raises(NoModel, match="extras add semantic"):
         embedder.MiniLM().embed(["x"])
-
-
-def test_the_library_of_the_model_tells_nobody_of_this_machine(tmp_path: Path) -> None:
-    if not embedder.installed():
-        pytest.skip("the extra `semantic` is not installed")
-    variables = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    line = "from hardwon.recall.embedder import MiniLM; MiniLM().embed(['The ship is late.'])"
-    subprocess.run([sys.executable, "-c", line], env=variables, check=True)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

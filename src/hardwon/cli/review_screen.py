@@ -33,11 +33,12 @@ _REST = 0.05
 _MAX_KEPT_BY_KEY = 9
 _KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
 _MAX_SOURCES_SHOWN = 3
-_WHOSE = {
-    "user": "you said", "agent": "the agent said", "tool": "traced to a tool's output", "web": "traced to a page",
-    "file": "traced to a file", "foreign": "somebody else's session", "import": "an import", "reviewer": "a reviewer",
-}  # fmt: skip
-"""Whose words a quote is, by origin; what was said in words of an output counts as the output's."""
+_REPEATS = {"tool": "an output", "web": "a page", "file": "a file"}
+
+
+def _said(origin: str) -> str:
+    """Who spoke; what repeats an output, a page or a file counts as theirs, whoever said it."""
+    return f"as {_REPEATS[origin]} said" if origin in _REPEATS else f"{origin} said"
 
 
 class Keys:
@@ -185,9 +186,7 @@ class ConflictScreen:
         for number, lesson in enumerate(conflict.lessons, start=1):
             self._page.say(f"{number}. {shown(lesson.text)}", "bold")
             for source in self._memory.lessons.get(lesson.id).sources[-1:]:
-                self._page.say(
-                    f"   {_WHOSE.get(source.origin, source.origin)}, {day(source.at)}: “{shown(source.quote, 200)}”"
-                )
+                self._page.say(f"   {_said(source.origin)}, {day(source.at)}: “{shown(source.quote, 200)}”")
             self._page.say(f"   {lesson.kind}, {lesson.trust}, {lesson.source_count} sessions, {lesson.id[:9]}", "dim")
         self._page.say("  neither is told until one is kept, or both are found to stand")
         numbers = "/".join(str(number) for number in range(1, min(len(conflict.lessons), _MAX_KEPT_BY_KEY) + 1))
@@ -298,7 +297,7 @@ class Screen:
         self._page.say(shown(lesson.text), style="bold")
         for source in considered.sources[:_MAX_SOURCES_SHOWN]:
             where = f"{source.agent}, message {source.message_index} of {short_path(source.path)}"
-            said = f"{_WHOSE.get(source.origin, source.origin)}, {iso(source.at)}"
+            said = f"{_said(source.origin)}, {iso(source.at)}"
             alike = normalised(source.quote).rstrip(".") == normalised(lesson.text).rstrip(".")
             self._page.say(f"  {said}, in these words" if alike else f"  {said}: “{shown(source.quote, 200)}”")
             self._page.say(f"    {where}", style="dim")
