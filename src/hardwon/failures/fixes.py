@@ -96,7 +96,7 @@ def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
         steps = (swap.step,) if swap.step else ()
         fix = _fix(failure, steps, swap.called, swap.success, swap.by, cause=swap.cause)
         # The call was the session's own before any output could propose it: a screen shows it again.
-        is_own = swap.step is not None and swap.step.action == "drop" and swap.by.text in failed.call.command
+        is_own = swap.step is not None and swap.by.text in failed.call.command
         return Trail(fix, [], Taken([swap.by.text], (), swap.success.position, failed, is_own))
     if _code_is_wrong(failure) or ran_until_stopped(failed):
         return Trail(None, [])
