@@ -258,7 +258,9 @@ def test_what_a_terminal_shows_of_a_command_does_not_propose_it(home: Path, tmp_
 )
 def test_the_repositorys_usual_checks_pass_though_output_names_them(step: str, waits: bool, tmp_path: Path) -> None:
     talk = ClaudeSession("s1").user("build it").run("make all", "error: not found", exit_code=2)
-    talk = talk.run("cat notes", "" if "github" in step else f"run {step} first").run(step, "done").run("make all", "ok")
+    talk = (
+        talk.run("cat notes", "" if "github" in step else f"run {step} first").run(step, "done").run("make all", "ok")
+    )
     calls = turns(read(talk.write(tmp_path)).sessions[0])
     assert bool(provenance.doubt([step], [], calls, calls[0])) is waits
 
