@@ -11,8 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from hardwon import Hardwon
+from hardwon.cli.app import app
 from hardwon.cli.install import _ask_to_measure
 from hardwon.cli.up import _say_next
 from hardwon.errors import NotFound
@@ -79,6 +81,15 @@ def test_up_shows_what_was_harvested_from_elsewhere(learned: Path, hardwon: Run)
     said = hardwon("up").stdout
     assert said.startswith("Nothing new since the last time: 17 sessions are known.")
     assert "tidepool: 10 sessions" in said
+
+
+def test_who_stops_it_is_told_that_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(_: Hardwon) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Hardwon, "discover", stopped)
+    done = CliRunner().invoke(app, ["up"])
+    assert (done.exit_code, done.stderr) == (130, "hardwon: stopped; what was stored so far is kept\n")
 
 
 def test_a_hook_is_told_as_one_failure_of_many_causes() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.api.access import make_link, redeem
+from hardwon.store import pages
 from tests.conftest import REPOSITORY, ClaudeSession
 from tests.serve.service import Answer, Service, environment
 
@@ -337,6 +338,7 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     assert "uv sync --extra reef-tools" in text
     assert "pytest -q" in text
     assert "the error came back in 1 session" in text
+    assert text.count("worked each time") == 1
     assert html.unescape(owner.page("/failures", fix="known")).count("the error came back in 1 session") >= 2
     assert "reef_tools" not in owner.page("/failures", fix="none")
 
@@ -543,3 +545,31 @@ def test_every_place_where_a_failure_was_met_can_be_seen(tmp_path: Path) -> None
         assert "the newest 20 of 25" in some
         link = html.unescape(re.search(r'href="([^"]+)#met">all of them', some)[1])  # type: ignore[index]
         assert owner.page(link).count("of the session</a>") == 25
+
+
+def test_an_error_comes_back_in_another_session_than_the_one_that_fixed_it(tmp_path: Path) -> None:
+    missing = "ModuleNotFoundError: No module named 'tides'"
+
+    def session(name: str, day: int) -> ClaudeSession:
+        made = ClaudeSession(name, cwd="/srv/work/reef", day=day).user("Mend the tide tables.")
+        made.run("make tide", missing, exit_code=1).run("uv sync --extra tides", "ok").run("make tide", "ok")
+        return made.run("make tide", missing, exit_code=1)
+
+    with Hardwon(tmp_path / "hardwon") as memory:
+        memory.harvest([session("one", 1).write(tmp_path)], mine=True)
+        (failure,) = memory.failures.list()
+        assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: 0}
+        memory.harvest([session("two", 2).write(tmp_path)], mine=True)
+        assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: 1}
+
+
+def test_a_project_is_renamed_described_and_made_part_of_another(service: Service, owner: Visitor) -> None:
+    one, other = (service.post("/api/projects", {"name": name})["id"] for name in ("sloop", "ketch"))
+    owner.post(f"/projects/{one}/rename", csrf=owner.sign, name="the sloop")
+    owner.post(f"/projects/{one}/describe", csrf=owner.sign, description="One mast.")
+    shown = owner.page("/projects")
+    assert "the sloop" in shown
+    assert "One mast." in shown
+    assert owner.post(f"/projects/{one}/merge", csrf=owner.sign, into="nowhere").status == 404
+    assert owner.post(f"/projects/{one}/merge", csrf=owner.sign, into=other).status == 303
+    assert "One mast." not in owner.page("/projects")

@@ -420,6 +420,13 @@ class _Group(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as for every group
         return list(COMMANDS)
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say("hardwon: stopped; what was stored so far is kept", err=True)
+            raise typer.Exit(130) from None
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as for every group
         for group, commands in GROUPS.items():
             with formatter.section(group):
@@ -460,6 +467,3 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has seen enough
         sys.exit(0)
-    except KeyboardInterrupt:
-        typer.echo("hardwon: stopped; what was stored so far is kept", err=True)
-        sys.exit(130)

@@ -92,7 +92,7 @@ def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
             )
         )
     headings = ("ID", "TIMES", "SESSIONS", "TOKENS", f"{day(first)[2:7]}…{day(last)[2:7]}", "LAST", "ERROR", "WORKED")
-    table(headings, cells, right=(1, 2, 3), spare=(4, 3, 5, 1))
+    table(headings, cells, right=(1, 2, 3), spare=(4, 5, 1, 3))
 
 
 def _wasted(cost: FailureCost) -> dict[str, int]:

@@ -220,10 +220,11 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
             say(f"  {name:<12}{totals[name]:>7,}   {'; '.join(filter(None, (new, note)))}".rstrip())
 
 
-def read_now(report: Report) -> str:
-    """How many sessions a harvest read; what sub-agents did is part of the session that they worked for."""
+def read_now(report: Report, known: int = 0) -> str:
+    """How many sessions a harvest read, of all; what sub-agents did is part of the session that they worked for."""
     own = report.sessions - report.subagents
-    parts = [count(own, "new session")] if own or not report.subagents else []
+    of = f" of {known:,}" if known > own else ""
+    parts = [count(own, "new session") + of] if own or not report.subagents else []
     return " and ".join([*parts, *([count(report.subagents, "new sub-agent")] if report.subagents else [])])
 
 

@@ -54,7 +54,7 @@ def lessons(
         for one in found
     ]  # fmt: skip
     headings = ("ID", "KIND", "STATUS", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
-    table(headings, rows, right=(4,), spare=(3, 4, 2))
+    table(headings, rows, right=(4,), spare=(3, 4, *([5] if several else []), 2))
 
 
 def _told(memory: Hardwon, projects: set[str]) -> set[str]:

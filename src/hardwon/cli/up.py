@@ -244,10 +244,9 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
         if totals[name] > known.get(name, 0)
     ]
     learned = f": {' and '.join(new)} new" if new and known else ""
-    of = f" of {totals['sessions']:,}" if totals["sessions"] > report.sessions - report.subagents else ""
     errors, before = totals["distinct_errors"], totals["seen_before"]
     again = f" {before:,} of {errors:,} errors an earlier session had met." if before else ""
-    return f"Read {read_now(report)}{of} in {report.seconds:.0f} s{learned}.{again}"
+    return f"Read {read_now(report, totals['sessions'])} in {report.seconds:.0f} s{learned}.{again}"
 
 
 def _say_next(*, examples: bool) -> None:

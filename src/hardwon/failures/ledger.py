@@ -362,7 +362,7 @@ def _unbroken(lines: list[str]) -> list[str]:
 
 def _goes_on(before: str, line: str) -> bool:
     """Whether it is no line of its own."""
-    if line.startswith(("  ", "✗", "✓", "●", "×")) or _LISTED.match(line):
+    if line.startswith(("  ", "E   ", "✗", "✓", "●", "×")) or _LISTED.match(line):
         return False
     return not (
         (_OF_A_LINTER.match(before) and _CODE.match(line)) or (_FINISHED.search(before) and _NEW_PLACE.match(line))

@@ -320,13 +320,15 @@ def agents(db: Database) -> list[str]:
 
 
 def came_back(db: Database, ids: Sequence[str]) -> dict[str, int]:
-    """Failure that a fix is told for → sessions that met it after the fix had first worked."""
+    """Failure that a fix is told for → other sessions that met it after the fix had first worked."""
     if not ids:
         return {}
+    worked = "FROM fix x JOIN fix_evidence e ON e.fix = x.id WHERE x.status = 'active' AND x.failure"
+    there = f"SELECT 1 {worked} = w.failure AND e.at = w.at AND e.root = o.root"
     rows = db.query(
-        "SELECT w.failure, count(DISTINCT o.root) FROM (SELECT x.failure, min(e.at) AS at FROM fix x "
-        f"JOIN fix_evidence e ON e.fix = x.id WHERE x.status = 'active' AND x.failure IN ({marks_for(ids)}) "
-        "GROUP BY x.failure) w LEFT JOIN occurrence o ON o.failure = w.failure AND o.at > w.at GROUP BY w.failure",
+        f"SELECT w.failure, count(DISTINCT o.root) FROM (SELECT x.failure, min(e.at) AS at {worked} "
+        f"IN ({marks_for(ids)}) GROUP BY x.failure) w LEFT JOIN occurrence o ON o.failure = w.failure AND o.at > w.at "
+        f"AND NOT EXISTS ({there}) GROUP BY w.failure",
         list(ids),
     )
     return {str(id): int(number) for id, number in rows}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from litestar import Response, Router
+from litestar import Litestar, Response, Router
 from litestar.params import Parameter
 from litestar.response import Redirect
 from msgspec import Struct, field
@@ -222,10 +223,12 @@ class Operation(NamedTuple):
 @page("/openapi")
 def operations(request: Asked) -> Response[str]:
     with reading(request) as memory:
-        return frame.shown("openapi.html", request, memory, groups=grouped(request.app.openapi_schema.to_schema()))
+        return frame.shown("openapi.html", request, memory, groups=_grouped(request.app))
 
 
-def grouped(schema: dict[str, Any]) -> dict[str, list[Operation]]:
+@lru_cache(maxsize=1)
+def _grouped(app: Litestar) -> dict[str, list[Operation]]:
+    schema = app.openapi_schema.to_schema()
     found: dict[str, list[Operation]] = {}
     for path, methods in schema["paths"].items():
         for method, told in methods.items():
