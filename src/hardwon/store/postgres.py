@@ -102,8 +102,8 @@ class PostgresDatabase:
         self.place = _without_password(url)
         self._url, self._write, self._wait, self._longest = url, write, wait, longest
         self._may_create = create
-        self._inside = False
-        """A transaction or snapshot, of which a new connection knows nothing."""
+        self._inside = self._is_done = False
+        """In a transaction or snapshot, of which a new connection would know nothing; closed by who opened it."""
         self._failures: set[int] | None = None
         self.lane = 0
         with self._explained():
@@ -122,9 +122,9 @@ class PostgresDatabase:
             self._connection.close()
             raise
 
-    def _is_lost(self) -> bool:
-        """Whether the server ended the connection while nothing was under way: then a new one does as well."""
-        if self._inside or not self._connection.broken:
+    def _opened_again(self) -> bool:
+        """Whether there is a new connection in place of one that the server ended while nothing was under way."""
+        if self._inside or self._is_done or not self._connection.closed:
             return False
         self._may_create = False
         self._open(await_server=True)
@@ -159,7 +159,7 @@ class PostgresDatabase:
             try:
                 stack.enter_context(self._entered(first))
             except psycopg.OperationalError:
-                if not self._is_lost():
+                if not self._opened_again():
                     raise
                 stack.enter_context(self._entered(first))
             yield
@@ -189,11 +189,10 @@ class PostgresDatabase:
         newest = f"(SELECT coalesce(max(number), 0) FROM {table})"
         while True:
             rows = self.query(f"SELECT {one}, {newest} FROM generate_series(1, ?)", (count,))
-            behind = rows[0][1] - rows[0][0] if rows else -1
-            if behind < 0:
+            if not rows or rows[0][0] > rows[0][1]:
                 return [row[0] for row in rows]
             # Rows came with numbers of their own, as a copy or an import brings them.
-            self.query(f"SELECT count({one}) FROM generate_series(1, ?)", (behind,))
+            self.query(f"SELECT count({one}) FROM generate_series(1, ?)", (rows[0][1] - rows[-1][0],))
 
     @contextmanager
     def unhurried(self) -> Iterator[None]:
@@ -226,7 +225,7 @@ class PostgresDatabase:
         try:
             return self._connection.execute(_placeholders(sql), parameters)
         except psycopg.OperationalError:
-            if not self._is_lost():
+            if not self._opened_again():
                 raise
             return self._connection.execute(_placeholders(sql), parameters)
 
@@ -393,6 +392,7 @@ class PostgresDatabase:
         return not self._connection.closed
 
     def close(self) -> None:
+        self._is_done = True
         self._connection.close()
 
     def _bring_up_to_date(self, *, write: bool) -> None:
