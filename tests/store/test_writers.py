@@ -89,7 +89,7 @@ def _step(memory: Hardwon, chance: random.Random, number: int) -> None:
             Attempt(f"try {number}", project=project, outcome="failure", test_results=TRACE.format(number, number % 3))
         ),
         lambda: memory.journal.log(Attempt(f"try {number}", project=project, outcome="success", approach="make")),
-        lambda: memory.interactions.record(Interaction(f"what is {number}?", response="an answer", project=project)),
+        lambda: memory.interactions.record(Interaction(prompt=f"what is {number}?", response="Look.", project=project)),
         lambda: memory.lessons.feedback(chance.choice(lessons).id, helped=True),
         lambda: memory.review.edit(chance.choice(lessons).id, pinned=True),
     ]

@@ -305,23 +305,27 @@ def broken_events(db: Database) -> list[int]:
 def close_events_again(db: Database) -> None:
     """Make the chain whole after damage: what cannot be vouched for loses its payload, what is lost leaves a mark."""
     chains: dict[int, str] = {}
+    newest: dict[int, int] = {}
     expected = 1
-    for row in _select_events(db, "ORDER BY number"):
+    rows = _select_events(db, "ORDER BY number")
+    there = {row[0] for row in rows}
+    for row in rows:
         number, at, action, actor, item, before, after, why, undoes, salt, payload, link, lane = row
         if not expected <= number <= expected + _MAX_EVENTS_LOST:  # the number itself is damaged
             db.execute("DELETE FROM event WHERE number = ?", (number,))
             continue
         chain = chains.get(lane, "")
         if link != _chained(chain, number, at, action, undoes, payload):  # a server leaves numbers out, too
-            for missing in range(expected, number):
+            for missing in sorted({*range(newest.get(lane, 0) + 1, number)} - there):
                 chain = _put_event(db, (missing, 0, "lost", None, ""), chain, lane)
+                there.add(missing)
         honest = salt == "" or payload == digest(salt, actor, item, before, after, why, size=_DIGEST_SIZE)
         if not honest:
             db.execute("DELETE FROM event WHERE number = ?", (number,))
             chain = _put_event(db, (number, at, action, undoes, payload), chain, lane)
         elif link != (chain := _chained(chain, number, at, action, undoes, payload)):
             db.execute("UPDATE event SET chain = ? WHERE number = ?", (chain, number))
-        chains[lane], expected = chain, number + 1
+        chains[lane], newest[lane], expected = chain, number, number + 1
 
 
 def _put_event(db: Database, said: tuple[int, int, str, int | None, str], chain: str, lane: int) -> str:
