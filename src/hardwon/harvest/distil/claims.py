@@ -45,6 +45,7 @@ _PASSAGE = 300
 """Characters of a passage that is cited for the claim."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\s+(?=[-*•] |\d+[.)] )")
 _OF_COMMANDS = frozenset(("ran", "failed", "then", "then failed", "worked"))
+_FAILS = "` fails"
 _LONGEST_TOLD = 240
 _LETTERS_OF_A_SLIP = 5
 _ALIKE = 0.83
@@ -266,6 +267,11 @@ def _is_command(one: Entry | Quote) -> bool:
     return one.origin == "agent" and one.how in _OF_COMMANDS
 
 
+def _is_measured(one: Quote) -> bool:
+    """A command, or what one said of an error."""
+    return bool(one.quotable) or _is_command(one)
+
+
 def _cited(entry: Entry, text: str) -> Quote:
     return Quote(
         session=entry.session,
@@ -414,10 +420,13 @@ _SUGGESTS = re.compile(
 )
 """A question that denies nothing: "can't we keep it here?" wants it kept there."""
 _ORDERS = re.compile(
-    r"\b(?:always|never|must|should|shall|ensure|make sure|do not|don't|please|remember|you|your|ignore|from now on)\b",
+    r"\b(?:you|your|please|ignore|remember|from now on|make sure|ensure)\b"
+    r"|(?:^|[.;:,(–—-] )\W*(?:always|never|must|should|shall|do not|don't)\b"
+    r"|\b(?:agents?|assistants?|sessions?|models?|tools?|who(?:ever)?|every(?:one|body)|all)\b.{0,30}?"
+    r"\b(?:must|should|shall|always|never|needs? to|have to)\b",
     re.IGNORECASE,
 )
-"""What an agent's own finding does not say: it states, and whoever reads it decides."""
+"""What no finding of an agent says: it states, and whoever reads it decides. A thing that must be so is stated."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
 _CODE = re.compile(r"`[^`]*`")
@@ -505,6 +514,8 @@ def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
     if _is_about_one_call(claim.text) or (_orders(claim) and not (typed and supports(claim.text, typed))):
         return False
     own = _own(claim)
+    if _FAILS in claim.text and all(map(_is_measured, own)) and not _mended(_measured(claim.quotes)):
+        return False  # that a command failed, and another ran, is no cause and no help
     said = set().union(*(words_of(one.text) | words_of(one.before) for one in own))
     wanted = _content(claim.text, _FREE | _MEASURED | _NEGATIONS | _REASONS)
     missing = wanted - said

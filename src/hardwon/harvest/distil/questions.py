@@ -38,7 +38,7 @@ _LEAST_SAID, _LEAST_MEASURED = 4_000, 1_200
 """Characters of a short session that are shown whatever its share is."""
 _CHARACTERS_PER_MESSAGE = (2_500, 1_200, 600, 300)
 """The longest that is tried first."""
-_CHARACTERS_BEFORE = ((80, 200),)
+_CHARACTERS_BEFORE = ((80, 200), (300, 100))
 """(a message of so many characters at the most, what is shown of the agent's words before it)"""
 _CHARACTERS_SCRUBBED_BEFORE = 1_200
 _CHARACTERS_PER_COMMAND = 240
@@ -247,16 +247,15 @@ class _Found:
                 yield Piece((Shown(turn.message_index, "agent", "worked", f"$ {command}", ran=True),), 0.2)
 
     def _found_out(self) -> Iterator[Piece]:
-        """Sentences in which the agent says why something is as it is, and what came of each request."""
+        """Sentences in which the agent says why something is as it is."""
         met: set[str] = set()
-        final = _ends_of_turns(self._session)
         for index, message in enumerate(self._session.messages):
             if index < self._since or message.origin != "agent":
                 continue
-            sentences = (one_line(one).strip("*#| ") for one in _SENTENCE.split(_FENCED.sub("", message.text)))
-            for nth, said in enumerate(filter(None, sentences)):
-                worth = _worth_of_a_finding(said, nth if index in final else -1)
-                if worth > 0 and said not in met:
+            for sentence in _SENTENCE.split(_FENCED.sub("", message.text)):
+                said = one_line(sentence).strip("*#| ")
+                worth = _worth_of_a_finding(said)
+                if worth and said not in met:
                     met.add(said)
                     yield Piece((Shown(index, "agent", "agent found", self._scrub(said)),), worth)
 
@@ -271,34 +270,15 @@ class _Found:
         return []
 
 
-def _ends_of_turns(session: Session) -> set[int]:
-    """The last that the agent said before the user spoke again: there it tells what came of it."""
-    ends: set[int] = set()
-    next_speaker = "user"
-    for index in range(len(session.messages) - 1, -1, -1):
-        message = session.messages[index]
-        if message.origin in ("user", "agent") and message.text.strip():
-            if message.origin == "agent" and next_speaker == "user":
-                ends.add(index)
-            next_speaker = message.origin
-    return ends
-
-
-def _worth_of_a_finding(sentence: str, nth: int = -1) -> float:
-    """0 for one that says nothing of why, or speaks of the moment; `nth` of its message, where that ends a turn.
-
-    Of what an agent found out and a reader wanted kept, more stands at the ends of turns, near their beginning, than
-    any words for reasons tell (docs/measured.md).
-    """
+def _worth_of_a_finding(sentence: str) -> float:
+    """0 for one that says nothing of why, or speaks of the moment."""
     if len(sentence) not in _CHARACTERS_OF_A_FINDING or _OF_THE_MOMENT.search(sentence):
         return 0.0
     named = min(3, len(_NAMES_SOMETHING.findall(sentence)))
-    if nth >= 0:
-        return 0.2 + 0.04 * named - 0.005 * nth
     if language(_LETTERS.findall(sentence.lower())) not in ("en", ""):  # its words for why are not known: names must do
-        return 0.04 + 0.02 * named if named else 0.0
+        return 0.08 + 0.04 * named if named else 0.0
     reasons = len({found.lower() for found in _FOUND_OUT.findall(sentence)})
-    return 0.04 * min(3, reasons) + 0.02 * named if reasons else 0.0
+    return 0.08 * min(3, reasons) + 0.04 * named if reasons else 0.0
 
 
 def _words(message: Message, asked: Collection[str]) -> Iterator[tuple[str, str, str]]:
