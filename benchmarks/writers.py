@@ -6,6 +6,7 @@ import itertools
 import multiprocessing
 import statistics
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -54,7 +55,9 @@ def table() -> str:
         taken: dict[tuple[str, int], list[Written]] = {}
         for _ in range(ROUNDS):
             for writers, way in itertools.product(WRITERS, (BARE, PROJECTS, STORE)):
-                taken.setdefault((way, writers), []).append(write(workspace(started.get_uri()), way, writers, WRITES))
+                done = write(workspace(started.get_uri()), way, writers, WRITES)
+                taken.setdefault((way, writers), []).append(done)
+                print(f"{way}, {writers}: {WRITES / done.seconds:.0f}/s {done[1:]}", file=sys.stderr, flush=True)
     rates = {key: [WRITES / one.seconds for one in runs] for key, runs in taken.items()}
     rows = []
     for way in (BARE, PROJECTS, STORE):
@@ -186,6 +189,7 @@ def _bare(db: Database, place: str, project: str, writes: int) -> Callable[[Less
             columns[name] = [row[0] for row in found]
             rows[name] = db.query(f"SELECT * FROM {name} ORDER BY 1")
         raise _TakenBack
+    db.close()
     connection = psycopg.connect(place, autocommit=True)
     statements = [insert(name, columns[name]).replace("?", "%s") for name in _TABLES]
     left = zip(*(rows[name] for name in _TABLES), strict=True)
