@@ -17,6 +17,7 @@ from hardwon.store import sessions
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import Said
+from hardwon.text.gated import gated_pattern
 from hardwon.text.normalise import lazy_pattern
 from hardwon.text.words import stem
 
@@ -33,7 +34,7 @@ _LEAST_WORTH_THAT_WAITS = 0.12
 
 def _form(*parts: str) -> re.Pattern[str]:
     """One of these stands in a sentence."""
-    return lazy_pattern("|".join(parts), re.IGNORECASE)
+    return gated_pattern("|".join(parts), re.IGNORECASE)
 
 
 # What rules out a sentence, whatever else is in it: it asks, reports, speaks of now or of what stands elsewhere.
