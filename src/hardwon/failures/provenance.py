@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import string
-import unicodedata
 from binascii import a2b_base64
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -62,8 +61,8 @@ def comparable(text: str) -> str:
         # What a terminal would not show, a title or a line drawn over, a model reads all the same.
         text = _COLOURS.sub("", _TAG_LETTERS.sub(lambda found: chr(ord(found[0]) - 0xE0000), text))
         text = clean(_AS_LINES.sub("\n", text))
-    if not text.isascii():
-        # Pieces, since putting many marks in order is quadratic.
+    # Pieces, since putting many marks in order is quadratic.
+    if not text.isascii() and any(_decomposed(piece) != piece for piece in {*_NOT_ASCII.findall(text)}):
         text = _NOT_ASCII.sub(lambda found: _decomposed(found[0]), text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: unescape(found[0]), text)
@@ -249,7 +248,8 @@ def _danger(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", clean(text)).translate(LOOK_ALIKES)
+    text = clean(text)
+    return text if text.isascii() else normalize("NFKC", text).translate(LOOK_ALIKES)
 
 
 def _configures(command: Command) -> bool:

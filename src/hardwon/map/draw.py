@@ -187,11 +187,13 @@ def _describe(files: Sequence[File], history: Sequence[Trip]) -> None:
         for path, marks in trip.symbols.items():
             if path in seen:
                 seen[path].update(cut(marks))
-    weight = rarity(seen.values())
+    weight = rarity(seen.values()) if any(len(own) > SYMBOLS_KEPT for own in seen.values()) else {}
     for file in files:
         own = seen[file.path]
-        best = sorted(own, key=lambda one: (-own[one] * weight[one], one))[:SYMBOLS_KEPT]
-        file.symbols = " ".join(sorted(best))
+        best = sorted(own)
+        if len(own) > SYMBOLS_KEPT:
+            best = sorted(sorted(best, key=lambda one: -own[one] * weight[one])[:SYMBOLS_KEPT])
+        file.symbols = " ".join(best)
 
 
 def _weight(file: File, count: int) -> float:
@@ -271,6 +273,7 @@ def _usual(texts: dict[str, int]) -> str:
     return min(texts, key=lambda text: (-texts[text], len(text), text))
 
 
+@lru_cache(maxsize=2048)
 def title(words: str) -> str:
     """The beginning of a task, in a line."""
     flat = one_line(words)

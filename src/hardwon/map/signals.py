@@ -253,16 +253,26 @@ class Evidence:
 
 
 def _of_kind(kind: re.Pattern[str], files: Sequence[File]) -> list[float]:
-    return [float(kind.search(file.path) is not None) for file in files]
+    return [_is_of_kind(kind, file.path) for file in files]
+
+
+@lru_cache(maxsize=1 << 14)  # a map is tried on many sessions
+def _is_of_kind(kind: re.Pattern[str], path: str) -> float:
+    return float(kind.search(path) is not None)
 
 
 def _twins(files: Sequence[File], of: Sequence[int]) -> list[float]:
     """1 for the test of one of these files, for what one of them tests, and for the same name in another folder."""
-    names = [_OF_A_TEST.sub("", file.path.rpartition("/")[2].rpartition(".")[0].lower()) for file in files]
+    names = [_name_without_test(file.path) for file in files]
     held: dict[str, set[int]] = {}
     for at in of:
         held.setdefault(names[at], set()).add(at)
     return [float(bool(held.get(name, set()) - {at})) for at, name in enumerate(names)]
+
+
+@lru_cache(maxsize=4096)
+def _name_without_test(path: str) -> str:
+    return _OF_A_TEST.sub("", path.rpartition("/")[2].rpartition(".")[0].lower())
 
 
 def _of_folders(
