@@ -304,7 +304,7 @@ class Hardwon(Connection):
             whole = expose(db, lines, whole, Recipient(found, agent, session, task), experiment=wanted)
             if not whole.lines:
                 return whole  # held out: it is told nothing at all
-        known = known_of(db, found, on_trial=bool(task))
+        known = known_of(db, found, for_a_task=bool(task))
         folder = _folder(project)
         heading, told = HOW_IT_IS_RUN, at_start(known, folder=folder)
         if task:

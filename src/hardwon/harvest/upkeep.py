@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from hardwon.clock import now
-from hardwon.harvest.rules import catalogue
 from hardwon.model.lesson import TRUSTS, StoredLesson
 from hardwon.store import integrity, lessons, lifecycle, meta
 from hardwon.store.database import Database, marks
@@ -146,8 +145,10 @@ def _named(db: Database, ids: Sequence[str]) -> list[StoredLesson]:
 
 
 def _comparable(lesson: StoredLesson, project: str) -> bool:
+    from hardwon.harvest.rules.catalogue import OVER_STORE  # noqa: PLC0415 - all rules: a briefing needs none of them
+
     settled = lesson.status in ("superseded", "archived") or lesson.rule == _MEASURED_FACT
-    return lesson.project == project and not settled and lesson.rule not in catalogue.OVER_STORE
+    return lesson.project == project and not settled and lesson.rule not in OVER_STORE
 
 
 def _neighbours(db: Database, keys: dict[str, str]) -> list[tuple[str, str]]:

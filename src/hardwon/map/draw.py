@@ -54,11 +54,14 @@ class Trip(NamedTuple):
     """File → marks of words that stood in it."""
 
 
-def known_of(db: Database, project: str, *, on_trial: bool = True) -> Known:
-    """The map of a project as it is now, tried on its newest sessions: what it is to tell of a task depends on that."""
+def known_of(db: Database, project: str, *, for_a_task: bool = True) -> Known:
+    """The map of a project as it is now, tried on its newest sessions: what it is to tell of a task depends on that.
+
+    Not `for_a_task`, it has no words, and is drawn in a third of the time.
+    """
     history = _followed(trips(db, project)[-VISITS_KEPT:], roots_of(db, project))
-    known = draw(history)
-    for number in range(max(0, len(history) - VISITS_TRIED), len(history)) if on_trial else ():
+    known = draw(history, worded=for_a_task)
+    for number in range(max(0, len(history) - VISITS_TRIED), len(history)) if for_a_task else ():
         visit = known.visits[number]
         visit.told, visit.came_true = tried(history[:number], history[number])
     return known
@@ -148,8 +151,8 @@ def _symbols(rows: Sequence[TouchRow]) -> dict[str, str]:
     return found
 
 
-def draw(history: Sequence[Trip]) -> Known:
-    """The map after these sessions, which are in the order of time."""
+def draw(history: Sequence[Trip], *, worded: bool = True) -> Known:
+    """The map after these sessions, which are in the order of time; with the words of tasks and files, or without."""
     edited: dict[str, list[int]] = defaultdict(list)
     looked: dict[str, list[int]] = defaultdict(list)
     for number, trip in enumerate(history):
@@ -161,18 +164,23 @@ def draw(history: Sequence[Trip]) -> Known:
         for path in trip.looked - trip.deleted:
             looked[path].append(number)
     files = [
-        File(path, edited.get(path, []), looked.get(path, []), name_terms(path), path_terms(path), "")
+        File(path, edited.get(path, []), looked.get(path, []), *_terms(path, worded=worded), "")
         for path in {*edited, *looked}
         if tellable(path)
     ]
     files.sort(key=lambda file: (-_weight(file, len(history)), file.path))
-    _describe(files[:FILES_KEPT], history)
-    tasks = [_task(trip.words) for trip in history]
+    if worded:
+        _describe(files[:FILES_KEPT], history)
+    tasks = [_task(trip.words) if worded else frozenset[str]() for trip in history]
     numbered = [
         Visit(trip.at, trip.branch, title(trip.words), task, norm, trip.outcome)
         for trip, task, norm in zip(history, tasks, norms(tasks), strict=True)
     ]
     return Known(numbered, sorted(files[:FILES_KEPT], key=lambda file: file.path), _commands(history))
+
+
+def _terms(path: str, *, worded: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return (name_terms(path), path_terms(path)) if worded else ((), ())
 
 
 @lru_cache(maxsize=2048)
