@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import groupby
 from typing import NamedTuple
 from unicodedata import combining, normalize
 
@@ -401,13 +403,21 @@ def _copies(rows: Sequence[sessions.StatementRow]) -> dict[str, str]:
     for row in rows:
         seen[row.root].setdefault(row.quote, row.message_index)
     roots = list(seen)
+    said_in: dict[str, list[int]] = defaultdict(list)
+    for at, root in enumerate(roots):
+        for quote in seen[root]:
+            said_in[quote].append(at)
     found: dict[str, str] = {}
     for at, root in enumerate(roots):
-        for other in roots[:at]:
-            shared = seen[root].keys() & seen[other].keys()
-            if len(shared) < _SHARED_BY_COPIES:
-                continue
-            if len({seen[root][text] for text in shared}) >= _MESSAGES_SHARED_BY_COPIES:
+        own = seen[root]
+        # Who shares so many with it shares one that is not among the few said most often.
+        telling = sorted(own, key=lambda quote: len(said_in[quote]))[: 1 - _SHARED_BY_COPIES]
+        for number, _ in groupby(merge(*(said_in[quote] for quote in telling))):
+            if number >= at:
+                break
+            other = roots[number]
+            shared = own.keys() & seen[other].keys()
+            if len(shared) >= _SHARED_BY_COPIES and len({own[text] for text in shared}) >= _MESSAGES_SHARED_BY_COPIES:
                 found[root] = found.get(other, other)
                 break
     return found
