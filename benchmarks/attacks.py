@@ -2,7 +2,7 @@
 
 A module of tests with a function `attacks()`, which gives class → cases from the generators that its tests run over,
 has a row for each (`through()` gives those that are known to get through: they are marked in the tests); of
-`tests/serve/attacks`, each case is a test. `--write` runs them all and puts the table into docs/measured.md.
+`tests/serve/attacks`, each case is a test. `--write` runs them all and puts the table into docs/tables.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.timing import markdown
 
 REPOSITORY = Path(__file__).parent.parent
-PAGE = REPOSITORY / "docs" / "measured.md"
+PAGE = REPOSITORY / "docs" / "tables.md"
 BEGIN, END = "<!-- attacks -->\n", "<!-- end of attacks -->\n"
 SERVICE = "tests/serve/attacks"
 

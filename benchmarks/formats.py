@@ -1,4 +1,4 @@
-"""The tables in docs/formats.md: what is read of the real files beside the checkout, and what of it may be lost."""
+"""Tables in docs/formats.md and docs/tables.md: what is read of the real files at hand, and what may be lost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hardwon.sessions.reader import Source, formats
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared" / "data"
-PAGE = REPOSITORY / "docs" / "formats.md"
+PAGE, TABLES = REPOSITORY / "docs" / "formats.md", REPOSITORY / "docs" / "tables.md"
 BEFORE = Path(__file__).parent / "data" / "formats_before.json"
 """What the readers of f1b7a36 gave for each project; `--before` wrote it, with `sessions/loss.py` beside them."""
 FOLDERS = ("transcripts", "replay", "projects")
@@ -84,14 +84,22 @@ def _summed(found: Iterable[Counted], key: int) -> dict[str, Counter[str]]:
     }
 
 
+def each_format() -> Iterator[tuple[str, ...]]:
+    yield ("format", "versions seen", "what is read")
+    yield ("---",) * 3
+    for entry in formats():
+        yield (entry.NAME, entry.VERSIONS, entry.READS)
+
+
 def by_format(found: list[Counted]) -> Iterator[tuple[str, ...]]:
-    yield ("format", "versions seen", "what is read", *COUNTED, "suspected loss")
-    yield ("---",) * 3 + ("---:",) * 9
+    yield ("format", *COUNTED, "suspected loss")
+    yield ("---",) + ("---:",) * 9
     counts = _summed(found, 1)
     for entry in formats():
         count = counts.get(entry.NAME, Counter())
         lost = f"{count['suspected loss']:,}" + (f" in {files:,}" if (files := count["losing files"]) else "")
-        yield (entry.NAME, entry.VERSIONS, entry.READS, *(f"{count[name]:,}" for name in COUNTED), lost)
+        if count:
+            yield (entry.NAME, *(f"{count[name]:,}" for name in COUNTED), lost)
 
 
 def by_reason(found: list[Counted]) -> Iterator[tuple[str, ...]]:
@@ -153,15 +161,15 @@ def _table(rows: Iterable[tuple[str, ...]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def text(found: list[Counted]) -> str:
+def details(found: list[Counted]) -> str:
     return f"""{_table(by_format(found))}
 
-*ok*, *error* and *unknown* are results. *Suspected loss* ([more](#what-may-be-lost)): messages, calls and results
-that were seen and not read, and in how many files.
+*ok*, *error* and *unknown* are results. *Suspected loss* ([more](formats.md#what-may-be-lost)): messages, calls and
+results that were seen and not read, and in how many files.
 
 {_table(by_reason(found))}
 
-The {len(_of_projects(found))} projects of strangers beside the checkout, before (`f1b7a36`) and, where it differs, now:
+The {len(_of_projects(found))} projects of strangers, before (`f1b7a36`) and, where it differs, now:
 
 {_table(by_project(found))}
 
@@ -179,9 +187,10 @@ def main() -> None:
         counts = {name: {each: count[each] for each in COMPARED} for name, count in _of_projects(found).items()}
         BEFORE.write_text(json.dumps(counts, indent=1) + "\n")
         return
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text(found)}\n\n{END}{after}", encoding="utf-8")
+    for page, made in ((PAGE, _table(each_format())), (TABLES, details(found))):
+        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        page.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

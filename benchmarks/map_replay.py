@@ -1,4 +1,4 @@
-"""Would the map have led there? Tables of docs/proof.md: `python -m benchmarks.map_replay tune|look-once [--write]`.
+"""Would the map have led there? Tables of docs/tables.md: `python -m benchmarks.map_replay tune|look-once [--write]`.
 
 The look-once projects were looked at once, when weights and rules were done; that table is kept. What they give after
 the map was mended stands below it.
@@ -24,7 +24,7 @@ from benchmarks.map_train import (
 )
 from hardwon.measure.map_replay import COMMAND_WAYS, ProjectMap, Share, summarise
 
-PAGE = Path(__file__).parent.parent / "docs" / "proof.md"
+PAGE = Path(__file__).parent.parent / "docs" / "tables.md"
 POOLED_SESSIONS = 20
 WAYS = {
     "map": "the map", "no prompt": "the map without a prompt", "often": "how often edited",

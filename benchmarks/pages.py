@@ -1,13 +1,18 @@
-"""What the pages take with years of work in the store: the processor's time in the service, and what a client waits."""
+"""What the pages take with years of work in the store: the processor's time in the service, and what a client waits.
+
+`python -m benchmarks.pages --write` puts the table into docs/benchmarks.md.
+"""
 
 from __future__ import annotations
 
 import http.client
-import os
+import re
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.filled import fill, fill_sessions
 from benchmarks.service import Serving, serving
@@ -15,10 +20,22 @@ from benchmarks.timing import markdown
 from hardwon import Hardwon
 from hardwon.sessions.project import Project
 
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 LESSONS, SESSIONS = 100_000, 10_000
 ROUNDS = 21
 GOAL = 100
 """Milliseconds in the service, the median of every page."""
+
+
+class Taken(NamedTuple):
+    """Milliseconds of a page."""
+
+    spent: float
+    """Of the processor, the median."""
+    at_first: float
+    """Of the processor, when nothing was counted yet."""
+    waited: float
+    """Until the answer is there, the median."""
 
 
 def table() -> str:
@@ -28,53 +45,57 @@ def table() -> str:
         fill(home, project, LESSONS)
         fill_sessions(home, project, SESSIONS)
         with serving(home) as service:
-            rows = [(path, *_times(service, path)) for path in _paths(home, project)]
-    told = [(path, f"{spent:.0f} ms", f"{waited:.0f} ms", f"{GOAL} ms") for path, spent, waited in rows]
+            rows = [(path, _times(service, path)) for path in _paths(home, project)]
+    told = [(path, *(f"{each:.0f} ms" for each in taken), f"{GOAL} ms") for path, taken in rows]
     note = (
-        f"{LESSONS:,} lessons, as many failures, {SESSIONS:,} sessions and as many candidates; median of {ROUNDS} "
-        "requests in turn, of the processor's time in the service the mean."
+        f"{LESSONS:,} lessons, as many failures, each with a fix, {SESSIONS:,} sessions and as many candidates; "
+        f"SQLite. Median of {ROUNDS} requests in turn, and the first of them: what it counts over the whole store is "
+        "kept until something is written. The goal is for the processor's time; others used the machine."
     )
-    return markdown("The pages", ("page", "in the service", "until it is there", "goal"), told, note)
+    headings = ("page", "processor's time in the service", "of the first", "until it is there", "goal")
+    return markdown("The pages", headings, told, note)
 
 
 def _paths(home: Path, project: Project) -> list[str]:
     with Hardwon(home) as memory:
         lesson, failure = memory.lessons.list()[0].id, memory.failures.list()[0].id
-    plain = "/ /failures /failures?open=true /review /lessons /lessons?status=active /lessons?q=socket+of+the+ledger"
+    plain = "/ /failures /failures?fix=none /review /lessons /lessons?status=active /lessons?q=socket+of+the+ledger"
     more = "/sessions /sessions/S77 /briefing /briefing?task=drain+the+socket /journal /projects /proof /settings"
-    named = [f"{path}?project={project.id}" for path in ("/", "/failures", "/review", "/lessons", "/sessions")]
-    return [
-        *plain.split(),
-        *more.split(),
-        f"/lessons/{lesson}",
-        f"/failures/{failure}",
-        *named,
-        "/doctor",
-    ]  # whose look at the store goes on
+    named = [f"{path}?project={project.id}" for path in "/ /failures /review /lessons /sessions /proof".split()]
+    last = "/doctor"  # its look at the store goes on beside whatever follows
+    return [*plain.split(), *more.split(), f"/lessons/{lesson}", f"/failures/{failure}", *named, "/openapi", last]
 
 
-def _times(service: Serving, path: str) -> tuple[float, float]:
-    """Milliseconds: the mean of the processor's, the median until the answer is there."""
+def _times(service: Serving, path: str) -> Taken:
     connection = http.client.HTTPConnection(service.host, timeout=120)
     headers = {"Authorization": f"Bearer {service.token}", "Accept": "text/html"}
-    waited = []
-    before = _processor(service.process)
+    spent, waited = [], []
     for _ in range(ROUNDS):
-        began = time.perf_counter()
+        before, began = _processor(service.process), time.perf_counter()
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         answer.read()
         waited.append(1000 * (time.perf_counter() - began))
+        spent.append(_processor(service.process) - before)
         assert answer.status == 200, (path, answer.status)
     connection.close()
-    return (_processor(service.process) - before) / ROUNDS, statistics.median(waited)
+    return Taken(statistics.median(spent), spent[0], statistics.median(waited))
 
 
 def _processor(process: int) -> float:
-    """Milliseconds that a process has run."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Milliseconds that the threads of a process have run, by the kernel of Linux."""
+    threads = Path(f"/proc/{process}/task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in threads) / 1e6
+
+
+def write(told: str) -> None:
+    """In the place of the table that was there, or at the end."""
+    rest = re.sub(r"## The pages\n.*?(?=\n## |\Z)", "", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    PAGE.write_text(f"{rest.rstrip()}\n\n{told}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    print(table())
+    found = table()
+    print(found)
+    if "--write" in sys.argv[1:]:
+        write(found)

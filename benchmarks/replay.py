@@ -1,4 +1,4 @@
-"""Replay on real projects at several budgets, the tables of docs/proof.md: `python -m benchmarks.replay`."""
+"""Replay on real projects at several budgets, the tables of docs/tables.md: `python -m benchmarks.replay`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hardwon.sessions.discover import below
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared" / "data"
-PAGE = REPOSITORY / "docs" / "proof.md"
+PAGE = REPOSITORY / "docs" / "tables.md"
 BEGIN, END = "<!-- replay: written by `python -m benchmarks.replay` -->", "<!-- end of replay -->"
 PROJECTS = {
     "one project, SpecStory histories of six months": SHARED / "replay" / "specstory-cli",

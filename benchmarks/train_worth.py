@@ -1,8 +1,10 @@
 """Fit the weights of `hardwon/harvest/score.py` to labelled statements, and tell how well they do elsewhere.
 
-`make train` (or `python -m benchmarks.train_worth`) reads the labels beside the checkout (`../shared/judge`), those
-of the projects to tune on alone, finds each statement again in the sessions, tests on each project with weights
-fitted on the others, prints that, and writes `worth.json` fitted on all of them. `--dry` writes nothing.
+`make train` (or `python -m benchmarks.train_worth`) reads the labels beside the checkout (`../shared/judge`) and
+those of `data/statements.tsv` (the same ids and letters, no sentences; three readers, one each), of the projects to
+tune on and of the other sessions that are not set aside, finds each statement again in the sessions, tests on each
+project with weights fitted on the others, prints that, and writes `worth.json` fitted on all of them. `--dry` writes
+nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import json
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +30,7 @@ from hardwon.sessions.discover import below
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared"
+OWN_LABELS = Path(__file__).parent / "data" / "statements.tsv"
 WEIGHTS = REPOSITORY / "src" / "hardwon" / "harvest" / "worth.json"
 TARGET = {"k": 1.0, "m": 0.6, "n": 0.0}
 """Arguable ones are nearer to the kept than to the others: told, they do no harm."""
@@ -43,22 +47,32 @@ class Labelled(NamedTuple):
 
 def labelled(shared: Path = SHARED) -> list[Labelled]:
     """The statements of the projects to tune on that somebody labelled, each with what stood around it."""
-    with (shared / "judge" / "statements.tsv").open() as file:
-        labels = {row["id"]: row for row in csv.DictReader(file, delimiter="\t")}
+    labels: dict[str, dict[str, str]] = {}
+    for path in (OWN_LABELS, shared / "judge" / "statements.tsv"):
+        with path.open() as file:
+            labels |= {row["id"]: row for row in csv.DictReader(file, delimiter="\t")}
+    found: dict[str, Labelled] = {}
+    for project, path in _to_tune_on(shared):
+        try:
+            sessions = read(path).sessions
+        except HardwonError:
+            continue
+        for said in (one for session in sessions for one in statements(session)):
+            id = _id(project, said.text)
+            if id in labels and id not in found:
+                found[id] = Labelled(project, said, labels[id]["keep"], labels[id]["alone"])
+    return [found[id] for id in sorted(found)]
+
+
+def _to_tune_on(shared: Path) -> Iterator[tuple[str, Path]]:
+    """(the name of a project, a log of it): the projects to tune on, and collections that are of no project."""
     lines = (shared / "judge" / "split.txt").read_text().splitlines()
     tune = {line.split()[1] for line in lines if line.startswith("tune")}
-    found: dict[str, Labelled] = {}
     for folder in sorted((shared / "data" / "projects").glob("*/*")):
-        for path in below(folder) if folder.name in tune else ():
-            try:
-                sessions = read(path).sessions
-            except HardwonError:
-                continue
-            for said in (one for session in sessions for one in statements(session)):
-                id = _id(folder.name, said.text)
-                if id in labels and id not in found:
-                    found[id] = Labelled(folder.name, said, labels[id]["keep"], labels[id]["alone"])
-    return [found[id] for id in sorted(found)]
+        yield from ((folder.name, path) for path in below(folder) if folder.name in tune)
+    for kind in ("transcripts", "replay"):
+        for folder in sorted((shared / "data" / kind).glob("*")):
+            yield from ((f"{kind[0]}-{folder.name}", path) for path in below(folder))
 
 
 def _id(project: str, text: str) -> str:

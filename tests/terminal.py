@@ -17,7 +17,8 @@ def on_a_terminal(*arguments: str, columns: int = 80, lines: int = 24, typed: st
     """What a person sees who types this; without what the terminal makes of it."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-    environment = {**os.environ, "NO_COLOR": "1", "PATH": path or os.environ["PATH"]}
+    found = f"{COMMAND.parent}{os.pathsep}{path or os.environ['PATH']}"
+    environment = {**os.environ, "NO_COLOR": "1", "PATH": found}
     for name in ("COLUMNS", "LINES", "TERMINAL_WIDTH"):
         environment.pop(name, None)
     process = subprocess.Popen(

@@ -1,6 +1,7 @@
 """Draws the pictures of the README out of real output: `make pictures`.
 
-`up.svg`: what `hardwon up --demo` prints. `page.png`: the page of the same examples, where chromium is installed.
+`up.svg`: what `hardwon up --demo` prints. `page.png`, `failure.png`, `session.png`: pages of the same examples, where
+chromium is installed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
+
+from hardwon import Hardwon
 
 REPOSITORY = Path(__file__).parent.parent
 PICTURES = REPOSITORY / "docs" / "pictures"
@@ -68,15 +71,17 @@ def terminal() -> str:
     return console.export_svg(title="hardwon up", theme=MONOKAI, code_format=FRAME, unique_id="up")
 
 
-def page(target: Path, chromium: str) -> None:
-    """The first page of the examples."""
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
+def pages(folder: Path, chromium: str) -> None:
+    """The first page of the examples, their most widespread failure in the dark, and the session that met it last."""
+    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-        variables = environment(Path(folder))
+        variables = environment(Path(home))
         hardwon = [sys.executable, "-m", "hardwon"]
         examples = str(REPOSITORY / "examples" / "sessions")
         subprocess.run([*hardwon, "harvest", examples, "--mine"], env=variables, capture_output=True, check=True)
+        with Hardwon(Path(home) / "hardwon") as memory:
+            failure = memory.failures.get(memory.failures.list()[0].id)
         free.close()
         serve = subprocess.Popen(
             [*hardwon, "serve", "--port", str(port)],
@@ -85,20 +90,28 @@ def page(target: Path, chromium: str) -> None:
         try:
             assert serve.stdout is not None
             link = next(found for line in serve.stdout if (found := re.search(r"http://\S+login\S+", line))).group()
-            quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-                     "--disable-component-update", "--disable-sync", "--hide-scrollbars"]  # fmt: skip
-            shot = [
-                chromium,
-                *quiet,
-                f"--user-data-dir={folder}/chromium",
-                "--window-size=1200,900",
-                f"--screenshot={target}",
-                link,
-            ]
-            subprocess.run(shot, env=variables, capture_output=True, check=True, timeout=120)
+            address = link.partition("/login")[0]
+            browser = [chromium, f"--user-data-dir={home}/chromium"]  # which keeps that it was let in
+            _shot([*browser, "--window-size=1200,900"], folder / "page.png", link, variables)
+            dark = [*browser, "--window-size=1200,760", "--force-dark-mode"]
+            _shot(dark, folder / "failure.png", f"{address}/failures/{failure.failure.id}", variables)
+            met = failure.occurrences[0]
+            _shot(
+                [*browser, "--window-size=1200,900"],
+                folder / "session.png",
+                f"{address}/sessions/{met.session}",
+                variables,
+            )
         finally:
             serve.terminate()
             serve.wait()
+
+
+def _shot(browser: list[str], target: Path, address: str, variables: dict[str, str]) -> None:
+    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+             "--disable-component-update", "--disable-sync", "--hide-scrollbars"]  # fmt: skip
+    command = [*browser, *quiet, f"--screenshot={target}", address]
+    subprocess.run(command, env=variables, capture_output=True, check=True, timeout=120)
 
 
 def main() -> None:
@@ -106,9 +119,9 @@ def main() -> None:
     (PICTURES / "up.svg").write_text(terminal(), encoding="utf-8")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:
-        print("no chromium: docs/pictures/page.png stays as it is", file=sys.stderr)
+        print("no chromium: the pictures of the pages stay as they are", file=sys.stderr)
     else:
-        page(PICTURES / "page.png", chromium)
+        pages(PICTURES, chromium)
 
 
 if __name__ == "__main__":

@@ -72,17 +72,15 @@ def test_a_recurring_failure_is_told_with_what_worked(home: Path, tmp_path: Path
     assert [left.reason for left in result.left_out] == [f"said by the failure {line.id}"]
 
 
-def test_where_no_error_ever_came_back_none_is_told(home: Path, tmp_path: Path) -> None:
+def test_where_no_error_ever_came_back_one_line_is_told_at_the_most(home: Path, tmp_path: Path) -> None:
     sessions = [
-        ClaudeSession(f"s{day}", day=day).run(
-            f"make part{day}", f"Error: no tide in part {'abcdefghi'[day]}", exit_code=2
-        )
-        for day in range(1, 8)
+        ClaudeSession(f"s{day}", day=day).run(f"make part{day}", f"Error: no tide in part {chr(96 + day)}", exit_code=2)
+        for day in range(1, 12)
     ]
     with harvested(home, tmp_path, *sessions) as memory:
         result = memory.bootstrap("reef")
-    assert (result.text, result.tokens, result.lines) == ("", 0, ())
-    assert {left.reason for left in result.left_out} == {"errors do not come back here"}
+    assert [line.error for line in result.lines] == ["Error: no tide in part k"]
+    assert "errors do not come back here" in {left.reason for left in result.left_out}
 
 
 def test_a_task_moves_what_fits_it_up(home: Path, tmp_path: Path) -> None:
@@ -149,7 +147,7 @@ def test_what_a_person_wrote_into_the_store_is_told(home: Path) -> None:
         assert line.source == "a person"
 
 
-def test_a_failure_far_less_likely_than_the_others_is_left_out_though_there_is_room(home: Path, tmp_path: Path) -> None:
+def test_a_failure_that_is_not_likely_to_come_back_is_left_out_though_there_is_room(home: Path, tmp_path: Path) -> None:
     often = [
         ClaudeSession(f"s{day}", day=day).run("tide", "Error: the tide is out", exit_code=1) for day in range(2, 20)
     ]
@@ -160,7 +158,7 @@ def test_a_failure_far_less_likely_than_the_others_is_left_out_though_there_is_r
     assert told.text.startswith("`tide`: Error: the tide is out (18x in 18 sessions")
     assert told.error == "Error: the tide is out"
     assert told.fix is False
-    assert "far less likely than others to come back" in {left.reason for left in result.left_out}
+    assert "not likely to come back" in {left.reason for left in result.left_out}
 
 
 def test_of_a_few_lessons_none_is_left_out_for_the_task(home: Path, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.briefing.policy import unlikely, worth_telling
-from hardwon.briefing.rank import Chances
+from hardwon.briefing.policy import FAILURES_TOLD, most_told, unlikely
+from hardwon.briefing.recurrence import Chances
 from hardwon.store.failures import FailureRow, Likely
 
 DAY = 86_400_000_000
@@ -17,10 +17,9 @@ STARTS = [day * DAY for day in range(900, 1_000)]
 ALL_COME_BACK, NONE_COMES_BACK = (100, 5), (100, 100)
 
 
-def met(*days_ago: int) -> Likely:
+def met(*days_ago: int, family: str = "git", words: str = "fatal: the tide is out") -> Likely:
     visits = tuple(NOW - days * DAY for days in sorted(days_ago))
-    words = "fatal: the tide is out"
-    row = FailureRow("F1", "git", words, words, len(visits), len(visits), visits[-1], visits[0], "git", "codex")
+    row = FailureRow("F1", family, words, words, len(visits), len(visits), visits[-1], visits[0], "git", "codex")
     return Likely(row, "", visits)
 
 
@@ -38,19 +37,36 @@ def test_it_fades_with_every_session_that_did_not_meet_it() -> None:
 
 
 def test_what_half_of_the_sessions_meet_is_about_as_likely_as_that() -> None:
-    assert 0.4 < chance(met(*range(1, 100, 2)), errors=ALL_COME_BACK) < 0.55
+    assert 0.25 < chance(met(*range(1, 100, 2)), errors=ALL_COME_BACK) < 0.55
 
 
-def test_the_more_comes_back_the_more_is_told_and_nothing_where_hardly_anything_does() -> None:
-    assert worth_telling(*ALL_COME_BACK, 100) > worth_telling(40, 20, 100) > worth_telling(20, 16, 100) >= 1
-    assert worth_telling(*NONE_COMES_BACK, 100) == worth_telling(109, 106, 136) == 0
+def test_what_the_surroundings_refuse_is_likelier_than_a_mistake_in_the_code_of_the_day() -> None:
+    mistake = met(1, family="tsc", words="a.ts(3,7): error TS2304: Cannot find name 'tide'.")
+    missing = met(1, family="shell", words="command not found: pnpm")
+    flag = met(1, family="usage", words="error: unknown option '--tide'")
+    folder = met(1, family="shell", words="ls: docs/: No such file or directory")
+    module = met(1, family="python", words="ModuleNotFoundError: No module named 'tide'")
+    assert chance(mistake) < min(chance(other) for other in (missing, flag, folder, module))
+    assert chance(missing) > chance(folder)
 
 
-def test_a_new_project_is_told_a_line_or_two_of_what_its_first_session_met() -> None:
-    assert 1 <= worth_telling(1, 1, 1) <= 2
+def test_one_line_is_told_where_hardly_anything_comes_back_and_many_where_much_does() -> None:
+    assert most_told(*ALL_COME_BACK) == most_told(20, 16) == FAILURES_TOLD
+    assert most_told(*NONE_COMES_BACK) == most_told(109, 106) == 1
+
+
+def test_a_new_project_is_told_two_lines_of_what_its_first_sessions_met() -> None:
+    assert most_told(1, 1) == most_told(7, 7) == 2
+    one = Chances(3, 3, STARTS[-2:]).of(met(1, family="shell", words="command not found: pnpm"))
+    assert not unlikely(one.value, one.value)
+
+
+def test_what_is_not_likely_at_all_is_never_told() -> None:
+    old_mistake = met(90, family="tsc", words="a.ts(3,7): error TS2304: Cannot find name 'tide'.")
+    seldom = chance(old_mistake)
+    assert unlikely(seldom, seldom)
 
 
 def test_what_is_far_less_likely_than_the_likeliest_is_not_worth_a_line() -> None:
     often, seldom = chance(met(*range(1, 60))), chance(met(50))
     assert unlikely(seldom, often)
-    assert not unlikely(seldom, seldom)

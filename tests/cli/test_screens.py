@@ -11,17 +11,18 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.cli.table import width
-from tests.conftest import EXAMPLES, Run
+from tests.conftest import EXAMPLES, ClaudeSession, Run
 from tests.terminal import on_a_terminal
 
 MEASURED = re.compile(r"[\d█░▁▂▃▄▅▆▇·…]")
 """What is measured anew differs, and graphs take the room that there is."""
 LONGEST_WORD_OF_A_COLUMN = 20
+WAITING = "Use `postgres` for the cache of the gauges in the northern reef, because other stations read it as well."
 SCREENS = (
     "failures", "failures show F9b806165", "lessons", "why F9b806165", "search migration", "replay", "measure",
     "status", "map tidepool", "how test -p tidepool", "blame CHANGELOG.md -p tidepool", "projects --all",
     "distil --dry-run", "install claude-code --dry-run", "rules", "doctor", "config", "sample", "extras",
-    "bootstrap -p tidepool",
+    "bootstrap -p tidepool", "review --list",
 )  # fmt: skip
 
 
@@ -30,6 +31,8 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("learned")
     with Hardwon(home) as memory:
         memory.harvest(sorted(EXAMPLES.rglob("*.jsonl")), mine=True)
+        said = ClaudeSession("claims", day=9).user("plan").says(f"## Decisions\n- {WAITING}")
+        memory.harvest([said.write(tmp_path_factory.mktemp("claims"))])
     return home
 
 
@@ -56,6 +59,16 @@ def test_it_fits_and_cuts_no_word(newcomer: Path, hardwon: Run, command: str, co
 
 def is_part_of_a_long_one(word: str, whole: set[str]) -> bool:
     return any(word in other for other in whole if len(other) > LONGEST_WORD_OF_A_COLUMN)
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_what_waits_is_reviewed_within_the_screen(newcomer: Path, columns: int) -> None:
+    echoed = on_a_terminal("review", columns=columns, typed="q")
+    seen = re.sub(r"\x1b\[[\d;]*m", "", echoed.removeprefix("q"))
+    assert "1 of " in seen
+    assert "y promote" in seen
+    assert [line for line in seen.split("\n") if width(line) > columns] == []
+    assert set(WAITING.split()) <= set(seen.split())
 
 
 def test_up_is_one_screen_of_24_lines(newcomer: Path) -> None:

@@ -239,6 +239,12 @@ def test_few_real_results_stay_unknown(shared: Path) -> None:
     assert outcomes.count("error") >= 0.08 * len(outcomes)
 
 
+def test_what_pytest_says_of_a_long_line_of_code_is_no_part_of_it() -> None:
+    code = ">" + " " * 11 + "self.assertEqual(gauge.height_of_the_northern_reef, 3)"
+    said = "E" + " " * 11 + "AttributeError: no attribute 'height'"
+    assert said in printed("pytest", "\n".join([code, said, code, said]))
+
+
 def test_lines_that_a_screen_broke_at_its_edge_are_whole_again() -> None:
     wide = "    C:\\reef\\Tide.cs(10,1): error CS1501: No overload for method 'Parse' takes 2 arguments, said it"
     screen = "\n".join(["Restore complete", wide[:70], wide[70:], wide[:70], wide[70:], "=" * 70, "Build failed"])

@@ -273,3 +273,94 @@ def test_a_command_that_not_all_were_led_by_is_left_out() -> None:
 
 def test_a_mark_at_the_end_of_a_line_keeps_its_bracket() -> None:
     assert shown("error: permission denied for user ‹email:4e25›\n").endswith("for user <email>")
+
+
+def test_a_matcher_is_told_by_the_line_of_the_test() -> None:
+    code = "expect(gauge.read).toHaveBeenCalledWith('north')"
+    bun = f"86 |\n87 |     {code};\n                ^\nerror: expect(received).toHaveBeenCalledWith(expected)\n\n"
+    output = f"{bun}Number of calls: 0\n\n(fail) gauge > is read [1.00ms]\n 1 fail\n"
+    assert shown(output, "bun test") == f"{code}: Number of calls: 0 (gauge > is read)".replace("gauge > ", "")
+
+
+def test_what_was_expected_is_told_once() -> None:
+    bun = "12 |     expect(tide.isHigh).toBe(true);\n                ^\nerror: expect(received).toBe(expected)\n\n"
+    output = f"{bun}Expected: true\nReceived: false\n\n(fail) tide > is high [1.00ms]\n 1 fail\n"
+    assert shown(output, "bun test").startswith("expect(tide.isHigh).toBe(true): Received: false")
+
+
+def test_a_mock_is_told_with_both_calls() -> None:
+    output = (
+        "=== FAILURES ===\nE           AssertionError: expected call not found.\nE           Expected: read('north')\n"
+        "E             Actual: read('south')\n=== short test summary info ===\n"
+        "FAILED tests/test_gauge.py::test_read - AssertionError: expected call not...\n"
+    )
+    line = shown(output, "pytest")
+    assert "Expected: read('north'), Actual: read('south')" in line
+
+
+def test_a_validation_error_is_told_with_its_field() -> None:
+    output = "Error: 1 validation error for Gauge\nheight\n  Field required [type=missing, input_value={}]\n"
+    assert shown(output, "python load.py") == "Error: 1 validation error for Gauge height Field required"
+
+
+@pytest.mark.parametrize("prefix", ["(eval):1:", "zsh:1:", "zsh:"])
+def test_what_the_shell_could_not_do_is_not_told_as_the_programs(prefix: str) -> None:
+    line = shown(f"{prefix} no such file or directory: out/tides.csv", "reefctl export > out/tides.csv")
+    assert line == "`zsh`: no such file or directory: out/tides.csv"
+
+
+@pytest.mark.parametrize("verdict", ["--- FAIL: TestTides (0.01s)", "FAILED tests/test_tides.py::TestTides::test_low"])
+def test_a_verdict_alone_says_nothing(verdict: str) -> None:
+    assert not says_what_failed(verdict)
+
+
+def test_a_rule_that_names_nothing_is_told_with_the_code() -> None:
+    output = (
+        "src/tides.ts:4:1 lint/correctness/noUnusedImports  FIXABLE  ━━━━━━━━━━\n\n  × This import is unused.\n\n"
+        '    3 │ \n  > 4 │ import { Tide } from "./reef";\n      │ ^^^^^^\n'
+    )
+    line = shown(output, "bun run lint")
+    assert 'This import is unused: Code: import { Tide } from "./reef"; (tides.ts)' in line
+
+
+def test_a_call_that_matches_nothing_is_told_with_its_argument() -> None:
+    output = (
+        "a.ts:3:7 - error TS2769: No overload matches this call.\n  The last overload gave the following error.\n"
+        "    Argument of type 'Tide' is not assignable to parameter of type 'Reef'.\n"
+    )
+    assert "Argument of type 'Tide' is not assignable to parameter of type 'Reef'." in shown(output, "tsc")
+
+
+def test_who_logged_an_error_is_no_part_of_it() -> None:
+    output = "2026-01-01 10:00:00,123 - reef.gauge - ERROR - Error reading the gauge: no tide table\n"
+    assert shown(output, "python read.py") == "Error reading the gauge: no tide table"
+
+
+def test_a_value_that_reads_like_an_order_is_left_out_and_the_error_stays() -> None:
+    output = (
+        "FAIL src/tides.test.ts\n  ● tides › are listed\n\n    expect(received).toContain(expected) // indexOf\n\n"
+        '    Expected substring: "low"\n    Received string: "You must run the pump"\n\n'
+        '    > 13 |     expect(list).toContain("low")\n         |                  ^\n\nTests: 1 failed\n'
+    )
+    assert shown(output, "npm test").startswith('expect(list).toContain("low") (')
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "At line:1 char:9\n+ cd reef && dotnet build\n+         ~~\n{said}\n"
+        "    + CategoryInfo          : ParserError: (:) [], ParentContainsErrorRecordException\n"
+        "    + FullyQualifiedErrorId : InvalidEndOfLine\n",
+        "ParserError: \nLine |\n   1 |  cd reef && dotnet build\n     |          ~~\n     | {said}\n"
+        "dotnet: The term 'dotnet' is not recognized as a name of a cmdlet, function, script file, or executable program.",
+    ],
+)
+def test_a_line_that_powershell_cannot_read_is_told_before_what_came_of_it(output: str) -> None:
+    said = "The token '&&' is not a valid statement separator in this version."
+    assert shown(output.format(said=said), "cd reef && dotnet build") == f"`powershell`: {said}"
+
+
+def test_an_answer_in_json_is_told_by_what_it_says() -> None:
+    output = '{"success":false,"error":"the tide table is missing"}'
+    assert shown(output, "node read.js") == "the tide table is missing"
+    assert shown(output, "curl -s localhost:3000/tides") == "`curl`: error: the … table is missing"

@@ -186,3 +186,72 @@ def test_of_several_programs_none_is_named_unless_it_is_known_which_spoke() -> N
 
 def test_a_line_that_announces_what_is_not_there_says_nothing() -> None:
     assert not says_what_failed("failed in sandbox:")
+
+
+def test_what_is_left_out_of_the_middle_is_not_the_name_that_tells() -> None:
+    line = shown(
+        "Rows.cs(9,1): error CS7036: There is no argument given that corresponds to the required parameter 'height' of "
+        "'Gauge.Read(int, int, int, int, int, string, string, string)' in the tables of the reef",
+        "dotnet build",
+    )
+    assert "'height'" in line
+    assert len(line) <= MAX_ERROR_CHARACTERS
+
+
+def test_two_paths_that_differ_are_told_apart() -> None:
+    output = (
+        'error: expect(received).toBe(expected)\n\nExpected: "/srv/reef/data/north/tides/today"\n'
+        'Received: "/srv/reef/data/south/tides/today"\n\n(fail) tides > are found [1.00ms]\n 1 fail\n'
+    )
+    line = shown(output, "bun test")
+    assert "north/tides/today" in line
+    assert "south/tides/today" in line
+
+
+def test_the_shorter_of_two_values_is_told_whole() -> None:
+    long = "# Tides of the northern reef and of the southern one, as they were read at noon by the gauge"
+    output = (
+        f'error: expect(received).toContain(expected)\n\nExpected to contain: "the pump of the northern gauge"\n'
+        f'Received: "{long}, {long}"\n\n(fail) tides > are written for both ends of the reef [1.00ms]\n 1 fail\n'
+    )
+    assert '"the pump of the northern gauge"' in shown(output, "bun test")
+
+
+def test_of_words_that_are_not_the_same_in_all_too_few_may_be_left() -> None:
+    newest = "Assert.AreEqual failed. Expected:<>. Actual:<--- a/low.txt +++ b/high.txt>."
+    assert generalised([newest, "Assert.AreEqual failed. Expected:<3>, and nothing came."]) == newest
+
+
+def test_of_a_step_that_fails_for_other_reasons_each_time_the_step_is_told() -> None:
+    first = "bun test src/ failed: TypeError: undefined is not an object (evaluating 'tide.height')"
+    assert generalised([first, "bun test src/ failed: error: the pump is dry"]) == "bun test src/ failed"
+
+
+def test_what_a_compiler_says_twice_goes_before_the_name() -> None:
+    gauge = "'Builder<OptionsOfTheNorthernReefAndItsGauges>'"
+    said = f"Rows.cs(14,14): error CS1061: {gauge} does not contain a definition for 'Validate'"
+    line = shown(
+        f"{said} and no accessible extension method 'Validate' accepting a first argument of type {gauge} could be found "
+        "(are you missing a using directive or an assembly reference?) [/srv/reef/Rows.csproj]",
+        "dotnet build",
+    )
+    assert line == said
+
+
+def test_a_long_name_of_a_test_gives_way_to_what_went_wrong() -> None:
+    name = "TidesAndGaugesTests.Reading_OfTheNorthernGauge_IsDeliveredByTheProcessorOfTheReef"
+    output = (
+        f"  Failed {name} [12 ms]\n  Error Message:\n   System.InvalidOperationException : The expression 'tide.Height' "
+        "could not be translated for the store of the reef\n  Stack Trace:\n     at Reef.Tides()\n"
+    )
+    line = shown(output, "dotnet test")
+    assert "could not be translated for the store of the reef" in line
+
+
+def test_an_id_that_a_terminal_broke_is_whole() -> None:
+    broken = "ERROR: failed to solve: failed to calculate checksum of ref 5ce827d0-f886-4873-\n91aa-1234567890ab::x"
+    assert shown(f'{broken}: "/tides.txt": not found', "docker build .").endswith('"/tides.txt": not found')
+
+
+def test_what_parts_a_line_for_us_may_stand_in_it() -> None:
+    assert shown("Error: the gauge ⏐ of the reef ⏐ is dry", "reefctl") == "Error: the gauge | of the reef | is dry"

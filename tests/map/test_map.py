@@ -22,6 +22,7 @@ from hardwon.text.normalise import tilde
 from hardwon.text.shown import estimate
 from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import context, hook
+from tests.terminal import on_a_terminal
 
 ROOT = "/srv/work/reef"
 TOPICS = {
@@ -289,9 +290,9 @@ def test_blame_how_and_resume(memory: Hardwon) -> None:
 
 def test_the_commands_say_it_in_80_columns_and_in_json(memory: Hardwon, hardwon: Run, tmp_path: Path) -> None:
     memory.close()
-    shown = hardwon("map", "reef", "--task", "the tide table")
-    assert max(map(len, shown.stdout.splitlines())) <= 80
-    assert "src/tide/table.py" in shown.stdout
+    shown = on_a_terminal("map", "reef", "--task", "the tide table", columns=80)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "src/tide/table.py" in shown
     found = json.loads(hardwon("map", "--project", "reef", "--task", "the tide table", "--limit", "3", "--json").stdout)
     assert set(found) == {"files", "commands", "tokens"}
     assert [set(one) for one in found["files"]] == [{"path", "score", "why"}] * 3

@@ -129,7 +129,8 @@ class Connection:
         if found:
             raise NotFound(f"several projects are called '{name}': say which of {projects.told(found)}")
         names = ", ".join(row[1] for row in projects.by_activity(db)[:8])
-        raise NotFound(f"no project '{name}'" + (f"; known: {names}" if names else ": nothing is harvested yet"))
+        what = f"{os.path.abspath(name)} belongs to no project" if os.path.isdir(name) else f"no project '{name}'"
+        raise NotFound(f"{what}; known: {names}" if names else f"{what}: nothing is harvested yet")
 
     def project_to_keep(self, name: str, *, folders: bool = True) -> str:
         """The id of a project that something is written to: it exists from then on. Empty without a name.
@@ -229,9 +230,9 @@ class Connection:
         return choose(self.config)
 
 
-def full_id(memory: Connection, id: str) -> str:
-    """What `Hardwon.store.resolve` gives, for commands that need no more of it."""
-    matches = meta.ids_like(memory.reading(), id)
+def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
+    """What `Hardwon.store.resolve` gives, for commands that need no more of it; `sessions` may be meant, too."""
+    matches = meta.ids_like(memory.reading(), id, sessions=sessions)
     if len(matches) != 1:
         what = "several ids begin" if matches else "no lesson or failure begins"
         raise NotFound(f"{what} with '{id}': `hardwon lessons` and `hardwon failures` list them")

@@ -121,7 +121,7 @@ class Failures(Part):
         Raises `NotFound` for an unknown project.
         """
         db, holder = self._memory.reading(), self._memory.project(project)
-        rows = listed(db, holder, since=to_microseconds(since), only_open=only_open, limit=MAX_LISTED)
+        rows = listed(db, holder, since=to_microseconds(since), fixed=False if only_open else None, limit=MAX_LISTED)
         return with_fixes(db, rows, holder if only_here else None)
 
     def get(self, id: str, *, project: str | None = None) -> FailureDetails:
@@ -171,16 +171,16 @@ def listed(
     project: str | None,
     *,
     since: int = 0,
-    only_open: bool = False,
+    fixed: bool | None = None,
     after: Key | None = None,
     limit: int,
 ) -> Sequence[FailureRow]:
     """The most widespread first, behind the row with the key `after`; as they stand in the project, or everywhere."""
-    if since or only_open or (project is None and limit >= MAX_LISTED):
-        rows = failures.listed(db, project, since, MAX_LISTED, only_open=only_open)
+    if since or (project is None and limit >= MAX_LISTED):
+        rows = failures.listed(db, project, since, MAX_LISTED, fixed=fixed)
         rows.sort(key=key, reverse=True)
         return [row for row in rows if after is None or key(row) < after][:limit]
-    lines = pages.of_failures(db, project=project, after=after, limit=limit)
+    lines = pages.of_failures(db, project=project, fixed=fixed, after=after, limit=limit)
     return [failures.get(db, line.id) or line for line in lines] if project is None else lines
 
 

@@ -284,11 +284,11 @@ class Hardwon(Connection):
         some of it is withheld at random, unless `experiment` is False or switched off in the settings.
         `only_here` tells no fix that only other projects have seen. Raises `NotFound` for an unknown project.
         """
-        from hardwon.briefing.compose import Recipient, compose, expose, with_section
+        from hardwon.briefing.compose import Recipient, compose, expose, with_map
         from hardwon.briefing.rank import Request, candidates
         from hardwon.map.draw import known_of
-        from hardwon.map.known import HOW_IT_IS_RUN, at_start
-        from hardwon.map.wording import FOR_THIS_TASK, for_task
+        from hardwon.map.known import at_start
+        from hardwon.map.wording import for_task
 
         found = self.project(project)
         budget = self.config.budget if budget is None else budget
@@ -306,10 +306,8 @@ class Hardwon(Connection):
                 return whole  # held out: it is told nothing at all
         known = known_of(db, found, for_a_task=bool(task))
         folder = _folder(project)
-        heading, told = HOW_IT_IS_RUN, at_start(known, folder=folder)
-        if task:
-            heading, told = FOR_THIS_TASK, for_task(known, task, folder=folder)
-        return with_section(whole, heading, told, key, first=not task)
+        leads = for_task(known, task, folder=folder) if task else None
+        return with_map(whole, at_start(known, folder=folder), leads, key)
 
     def map(self, project: str, *, task: str = "", limit: int = 10) -> Map:
         """The files and commands that a task will most likely need, by where earlier sessions went: candidates.

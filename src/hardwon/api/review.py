@@ -120,7 +120,7 @@ class Review(Part):
 
     def count(self) -> int:
         """How many candidates wait."""
-        return lessons.counted(self._memory.reading(), "status").get("candidate", 0) if self._memory.exists else 0
+        return lessons.count(self._memory.reading(), "candidate") if self._memory.exists else 0
 
     def notice(self) -> str:
         """A word when many wait, or lessons contradict each other; empty when few do."""

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from hardwon.briefing.policy import SPARE_LINES, fitting
 from hardwon.briefing.rank import Candidates, cost, heading, priced, reading_order
 from hardwon.clock import now
+from hardwon.map.known import HOW_IT_IS_RUN
+from hardwon.map.wording import FOR_THIS_TASK
 from hardwon.model.nouns import Bootstrap, LeftOut, Line
 from hardwon.store import hook_data, lessons, meta
 from hardwon.store.database import Database
@@ -56,13 +58,20 @@ def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int |
     )
 
 
-def with_section(found: Bootstrap, heading: str, told: list[str], key: bytes, *, first: bool) -> Bootstrap:
-    """The same with a section more before or behind the others, where the budget has room for it."""
+def with_map(found: Bootstrap, run: list[str], task: list[str] | None, key: bytes) -> Bootstrap:
+    """The same with how the project is run before the rest and where a task leads behind it.
+
+    Where the budget has no room for both, the task's; `task` is None where no task is known.
+    """
     others = sections(found.lines)
-    text = render({heading: told, **others} if first else {**others, heading: told}, key)
-    if not told or estimate(text) > found.budget:
-        return found
-    return msgspec.structs.replace(found, text=text, tokens=estimate(text), places=tuple(told))
+    leads = task or []
+    for before, behind in ((run, leads), ([], leads), (run, [])):
+        told = {HOW_IT_IS_RUN: before, **others, FOR_THIS_TASK: behind}
+        text = render({heading: lines for heading, lines in told.items() if lines}, key)
+        if estimate(text) <= found.budget:
+            places = before if task is None else behind
+            return msgspec.structs.replace(found, text=text, tokens=estimate(text), places=tuple(places))
+    return found
 
 
 def failures_within(lines: Iterable[Line], failure_budget: int) -> list[Line]:

@@ -48,10 +48,11 @@ FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
 SPARE_LINES = 16
-_BEFORE_ANYTHING_IS_KNOWN = (1, 6)
-"""As if one of six errors had been one of an earlier session's, and one of six sessions had met such a one."""
+_BEFORE_ANYTHING_IS_KNOWN = (2, 12)
+"""As if two of twelve errors had been ones of an earlier session."""
 _LEAST_SHARE_THAT_COMES_BACK = 0.10
-_LINES_FOR_EACH_THAT_COMES_BACK = 8
+_TOLD_WHERE_NONE_CAME_BACK_YET = 2
+_LEAST_CHANCE = 0.02
 _LEAST_OF_THE_LIKELIEST = 0.15
 LESSON_TOKENS = 1_800
 """Most of a budget that lessons, and what else a task brings, may take."""
@@ -100,21 +101,17 @@ def share_that_comes_back(errors: int, different: int) -> float:
     return (errors - different + back) / (errors + of)
 
 
-def worth_telling(errors: int, different: int, sessions: int) -> int:
-    """How many failures a session of a project is told at the most.
-
-    None where errors do not come back; else the more, the more of them a session may expect to meet again: so that
-    about the same share of lines comes true in every project (docs/proof.md).
-    """
+def most_told(errors: int, different: int) -> int:
+    """How many failures a session of a project is told at the most: one where errors do not come back."""
     if share_that_comes_back(errors, different) < _LEAST_SHARE_THAT_COMES_BACK:
-        return 0
-    back, of = _BEFORE_ANYTHING_IS_KNOWN
-    expected = (errors - different + back) / (sessions + of)
-    return min(FAILURES_TOLD, max(1, round(_LINES_FOR_EACH_THAT_COMES_BACK * expected)))
+        return 1
+    return FAILURES_TOLD if errors > different else _TOLD_WHERE_NONE_CAME_BACK_YET
 
 
 def unlikely(chance: float, likeliest: float) -> str:
-    """Why a failure is not worth a line beside the likeliest of its project; empty if it is (docs/proof.md)."""
+    """Why a failure is not worth a line; empty if it is (docs/measured.md)."""
+    if chance < _LEAST_CHANCE:
+        return "not likely to come back"
     return "" if chance >= _LEAST_OF_THE_LIKELIEST * likeliest else "far less likely than others to come back"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -20,10 +20,10 @@ from hardwon.briefing.policy import (
     below_bar,
     best,
     is_noted,
-    share_that_comes_back,
+    most_told,
     unlikely,
-    worth_telling,
 )
+from hardwon.briefing.recurrence import SESSIONS_REMEMBERED, Chance, Chances
 from hardwon.briefing.tried import attempt_lines, shortened
 from hardwon.config import Config
 from hardwon.failures import tools
@@ -42,48 +42,7 @@ from hardwon.text.normalise import presentable
 from hardwon.text.shown import FAILURES, KNOWN, NOTED, day, estimate, failure_line, one_line, remedy
 from hardwon.text.words import terms, unique_terms
 
-# How likely a failure is to come back in the next session. What counts is in how many of the project's sessions it
-# was met, the newer ones for more, against how many there were; and how much comes back here at all: where errors
-# seldom do, one that was met once or twice is no reason to expect it (docs/proof.md has the curve).
-
-SESSIONS_REMEMBERED = 256
-"""Sessions that are counted one by one; what is older is as old as that."""
 _HOUR_MICROSECONDS = 3_600_000_000
-_WEIGHT_OF_ONE_SESSION_EARLIER = 0.97
-_SESSIONS_OF_DOUBT = 2.0
-"""Sessions without the error that are added where all errors come back; the more, the fewer do."""
-
-
-class Chance(NamedTuple):
-    """How likely a failure is to come back in the next session, and what says so."""
-
-    value: float
-    met: float
-    """The sessions that met it, each the lighter the longer ago it was; and all sessions."""
-    of: float
-    came_back: float
-    """The share of the project's errors that an earlier session had had."""
-
-
-class Chances:
-    """What the failures of a project tell about each of them."""
-
-    def __init__(self, errors: int, different: int, starts: Sequence[int]) -> None:
-        """`errors` counts a failure once for each session that met it."""
-        self._starts = starts
-        self._came_back = share_that_comes_back(errors, different)
-        self._of = sum(_WEIGHT_OF_ONE_SESSION_EARLIER**age for age in range(len(starts)))
-
-    def of(self, one: Likely) -> Chance:
-        met = sum(_WEIGHT_OF_ONE_SESSION_EARLIER ** self._age(at) for at in one.visits or (one.row.last_seen,))
-        value = met / (self._of + _SESSIONS_OF_DOUBT / self._came_back)
-        return Chance(value, met, self._of, self._came_back)
-
-    def _age(self, at: int) -> int:
-        """In sessions: 0 for what the last one met."""
-        return max(0, len(self._starts) - bisect_right(self._starts, at))
-
-
 TaskType = Literal["", "explore", "implement", "debug", "review", "refactor"]
 
 _LESSONS_CONSIDERED = 500
@@ -181,7 +140,8 @@ def ranked(
         fit = fits.get(lesson.id, 0.0)
         if not reason and fit < least and not _always_told(lesson):
             reason = "does not fit the task"
-        if not reason and many and is_noted(lesson) and FOR_ONE_PART in lesson.tags and not fit:
+        of_one_part = FOR_ONE_PART in lesson.tags and not fit
+        if not reason and of_one_part and (lesson.kind == "question" or (many and is_noted(lesson))):
             reason = "only work on one part needs it"
         if reason:
             left_out.append(LeftOut(id=lesson.id, reason=reason))
@@ -284,12 +244,12 @@ def failure_lines(db: Database, request: Request, fits: dict[str, float], left_o
         if reason := _not_told(one.row):
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
-        chance = chances.of(one)
+        chance = chances.of(one, fix=best_fix(fixes[one.row.id]) is not None)
         scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance))
     scored.sort(key=lambda entry: (-entry[0], best_fix(fixes[entry[1].row.id]) is None, entry[1].row.id))
-    most = worth_telling(*met)
+    most = most_told(met.errors, met.different)
     told = [entry for entry in scored[:most] if not unlikely(entry[0], scored[0][0])]
-    full = "likelier failures fill the block" if most else "errors do not come back here"
+    full = "likelier failures fill the block" if most > 1 else "errors do not come back here"
     left_out.extend(
         LeftOut(id=one.row.id, reason=unlikely(value, scored[0][0]) or full) for value, one, _ in scored[len(told) :]
     )
@@ -377,7 +337,8 @@ def _speaker(row: FailureRow) -> str:
 def _why_failure(one: Likely, chance: Chance, fit: float) -> str:
     return (
         f"chance {chance.value:.2f}: met in {chance.met:.1f} of {chance.of:.1f} sessions, older ones counting less, "
-        f"and {chance.came_back:.0%} of this project's errors come back; × fit {1 + fit:.2f}; "
+        f"and {chance.came_back:.0%} of this project's errors come back{chance.kind and f', {chance.kind}'}; "
+        f"× fit {1 + fit:.2f}; "
         f"{one.row.occurrences} time(s) in {one.row.sessions} session(s)"
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import sys
 from collections import UserDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from hardwon import __version__
-from hardwon.cli.table import as_table, hung
+from hardwon.cli.table import as_table, hung, wrapped
 from hardwon.errors import HardwonError, StoreOutdated
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "search": ("search:search", "Search everything that is known, by words and meaning."),
         "failures": ("failures:app", "List what keeps failing, what it cost and what fixed it."),
         "projects": ("projects:app", "List, add, rename, join and split projects."),
-        "lessons": ("bootstrap:lessons", "List what was learned."),
+        "lessons": ("lessons:app", "List what was learned, and add to it."),
         "why": ("bootstrap:why", "Tell where a lesson or failure comes from."),
         "bootstrap": ("bootstrap:bootstrap", "Print what a project's next session would be told."),
         "map": ("map:map_", "Tell which files and commands a task will most likely need."),
@@ -134,11 +134,11 @@ def as_json(value: object) -> str:
 
 
 def shown(text: str, longest: int = 0) -> str:
-    """Text out of a transcript, safe for a terminal and cut to a width."""
+    """Text out of a transcript, safe for a terminal and cut to a width, between words."""
     from hardwon.text.shown import one_line
 
     flat = one_line(text)
-    return flat if not longest or len(flat) <= longest else flat[: longest - 1] + "…"
+    return flat if not longest or len(flat) <= longest else f"{wrapped(flat, longest - 2)[0]} …"
 
 
 def iso(when: datetime | None) -> str | None:
@@ -192,10 +192,43 @@ _IN_A_PIPE = 10_000
 
 def say(text: str = "", *, err: bool = False) -> None:
     """Print what a person reads: no word is cut at the edge of the terminal. In a pipe, as it is."""
+    text = text.replace("`hardwon ", f"`{our_name()} ")
     wide = room(err=err)
     if wide < _IN_A_PIPE:
         text = "\n".join(part for line in text.split("\n") for part in hung(line, wide))
     typer.echo(text, err=err)
+
+
+def need_known(option: str, value: str | None, choices: Iterable[str]) -> None:
+    """Say so where a filter is given a value that nothing can have."""
+    known = list(choices)
+    if value and value not in known:
+        raise HardwonError(f"unknown {option} '{value}'; known: {', '.join(known)}")
+
+
+@cache
+def our_name() -> str:
+    """What to type for this very program: `hardwon` where the shell finds it by that, else as it was started."""
+    import os
+    import shutil
+
+    typed = sys.argv[0]
+    if os.path.basename(typed) != "hardwon" or not os.path.dirname(typed):
+        return "hardwon"
+    found = shutil.which("hardwon")
+    if found and os.path.samefile(found, typed):
+        return "hardwon"
+    near = os.path.relpath(typed)
+    return typed if near.startswith(os.pardir) else near
+
+
+def is_here(extra: str) -> bool:
+    """Whether what an extra needs is installed."""
+    from importlib.util import find_spec
+
+    from hardwon.cli.extras import EXTRAS
+
+    return find_spec(EXTRAS[extra][0]) is not None
 
 
 def bold(text: str) -> str:
@@ -257,6 +290,12 @@ def progress_bar() -> Iterator[Progress | None]:
 
 
 # A failure as every command tells it in JSON.
+
+
+def error_of(row: Failure) -> str:
+    """What failed; a hook's step is one failure, for whatever reason it stopped a commit."""
+    any_cause = row.family == "hook" and row.occurrences > 1 and row.error.endswith(" failed")
+    return f"{row.error} (whatever the hook found)" if any_cause else row.error
 
 
 def described(row: Failure) -> dict[str, Any]:
@@ -381,6 +420,13 @@ class _Group(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as for every group
         return list(COMMANDS)
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say("hardwon: stopped; what was stored so far is kept", err=True)
+            raise typer.Exit(130) from None
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as for every group
         for group, commands in GROUPS.items():
             with formatter.section(group):
@@ -421,6 +467,3 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has seen enough
         sys.exit(0)
-    except KeyboardInterrupt:
-        typer.echo("hardwon: stopped; what was stored so far is kept", err=True)
-        sys.exit(130)

@@ -1,4 +1,4 @@
-"""Asking what is known: `bootstrap`, `lessons`, `why`."""
+"""Asking what is known: `bootstrap`, `why`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, described, iso, place, print_json, say, shown, table
+from hardwon.cli.app import (
+    Json,
+    ProjectOption,
+    count,
+    day,
+    described,
+    error_of,
+    iso,
+    place,
+    print_json,
+    say,
+    shown,
+)
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -68,39 +80,10 @@ def _keep(file: Path, block: str) -> None:
     say(change or f"{file} is up to date.", err=not change)
 
 
-def lessons(
-    project: ProjectOption = None,
-    kind: Annotated[str | None, typer.Option(help="pitfall, preference, decision, …")] = None,
-    status: Annotated[str | None, typer.Option(help="active, candidate, …")] = None,
-    json: Json = False,
-) -> None:
-    """List what was learned.
-
-    Example: hardwon lessons --project tidepool --kind preference
-    """
-    from hardwon.api import Hardwon
-
-    with Hardwon() as memory:
-        found = memory.lessons.list(project=project, kind=kind, status=status)
-        if json:
-            told = _told(memory, {lesson.project for lesson in found})
-            print_json([_lesson(memory, lesson.id) | {"told": lesson.id in told} for lesson in found])
-            return
-    if not found:
-        say("No lessons are known.", err=True)
-        return
-    rows = [(one.id[:9], one.kind, one.status, f"{one.confidence:.2f}", one.source_count, one.text) for one in found]
-    table(("ID", "KIND", "STATUS", "SURE", "SESSIONS", "LESSON"), rows, spare=(3, 4))
-
-
-def _told(memory: Hardwon, projects: set[str]) -> set[str]:
-    """The lessons that the briefings of these projects tell now."""
-    return {line.id for project in sorted(projects - {""}) for line in memory.bootstrap(project).lines}
-
-
 def why(
     id: Annotated[
-        str, typer.Argument(help="A lesson's, failure's or attempt's id, or its beginning.", show_default=False)
+        str,
+        typer.Argument(help="A lesson, failure, attempt or session: the beginning of its id.", show_default=False),
     ],
     json: Json = False,
 ) -> None:
@@ -112,19 +95,23 @@ def why(
     from hardwon.api.connection import full_id
 
     with Hardwon() as memory:
-        full = full_id(memory, id)
+        full = full_id(memory, id, sessions=True)
+        if full.startswith("S"):
+            _one_session(memory, full, json=json)
+            return
         if full.startswith("A"):
             _attempt(memory, full, json=json)
             return
         if full.startswith("L"):
-            answer = _lesson(memory, full)
+            answer = lesson_fields(memory, full)
             sources = answer["sources"]
             sure = f"confidence {answer['confidence']:.2f}" + (f", rule {answer['rule']}" if answer["rule"] else "")
+            told = str(answer["text"])
             head = f"{full}  {answer['kind']}, {answer['status']}, {answer['trust']}, {sure}"
         else:
             found = memory.failures.get(full)
             row = found.failure
-            answer = described(row)
+            answer, told = described(row), error_of(row)
             sources = answer["seen"] = [place(each) for each in found.occurrences]
             head = f"{full}  {row.family} failure, {row.occurrences} times in {row.sessions} sessions"
         for source in sources if json else sources[:_SOURCES_SHOWN]:
@@ -133,7 +120,7 @@ def why(
         print_json(answer)
         return
     say(head)
-    say(f"  {shown(str(answer.get('error') or answer['text']))}")
+    say(f"  {shown(told)}")
     for fix in answer.get("fixes", []):
         note = f"  [needs review: {fix['untrusted']}]" if fix["untrusted"] else ""
         say(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}")
@@ -178,7 +165,20 @@ def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
         if text:
             say(f"  {name}: {shown(text, 300)}")
     place = f"session {found.session}" if found.session else f"run {found.run}" if found.run else "hardwon journal"
-    say(f"\n  {iso(found.timestamp)}  {found.agent}  {shown(place)}; all of it: hardwon journal show {found.id}")
+    say(f"\n  {iso(found.timestamp)}  {found.agent}  {shown(place)}; all of it: `hardwon journal show {found.id}`")
+
+
+def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
+    found = memory.sessions.get(id).session
+    if json:
+        print_json(found)
+        return
+    calls = f"{count(found.tool_calls, 'call')}, {count(found.errors, 'error')}"
+    say(f"{id}  session of {found.agent}, {day(found.started_at)}, {calls}, ended {found.outcome}")
+    say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {_short(found.path)}")
+    if told := _session(memory, id)[1]:
+        say(f"    {told}")
+    say(f"\n  `hardwon resume {id[:9]}` tells how to go on with it; `hardwon open` shows all of it.")
 
 
 def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:
@@ -201,7 +201,7 @@ def _fields(struct: Any) -> dict[str, Any]:
     return msgspec.structs.asdict(struct)
 
 
-def _lesson(memory: Hardwon, id: str) -> dict[str, Any]:
+def lesson_fields(memory: Hardwon, id: str) -> dict[str, Any]:
     found = memory.lessons.get(id)
     fields = _fields(found.lesson)
     for name in ("first_seen", "last_confirmed", "valid_from", "valid_until", "last_referenced"):

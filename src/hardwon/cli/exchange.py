@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, shown, table
+from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, say, shown, table
 from hardwon.errors import HardwonError
 from hardwon.home import private
 
@@ -73,7 +73,7 @@ def _section(path: Path, section: str, *, yes: bool) -> None:
         typer.echo(keep_block(path, section) or f"{path} is up to date.")
     else:
         typer.echo(section)
-        typer.echo(f"\nRead it; then `hardwon export --agents-md {path} --yes` writes it.", err=True)
+        say(f"\nRead it; then `hardwon export --agents-md {path} --yes` writes it.", err=True)
 
 
 def _dump(memory: Hardwon, path: Path) -> Header:
@@ -209,13 +209,13 @@ def migrate(
         return
     typer.echo(f"{done.rows:,} rows copied to {done.target} and found equal; content {done.content}")
     if done.vectors:
-        typer.echo(f"{done.vectors:,} vectors were not copied: `hardwon reindex` makes them there.", err=True)
+        say(f"{done.vectors:,} vectors were not copied: `hardwon reindex` makes them there.", err=True)
     if isinstance(place, str):
-        typer.echo("Switch to it with `hardwon config database URL`, the URL as you gave it here.", err=True)
+        say("Switch to it with `hardwon config database URL`, the URL as you gave it here.", err=True)
     elif place.resolve() == default.resolve():
-        typer.echo("Switch to it with `hardwon config database ''`.", err=True)
+        say("Switch to it with `hardwon config database ''`.", err=True)
     else:
-        typer.echo(f"To use it, move it to {default} and run `hardwon config database ''`.", err=True)
+        say(f"To use it, move it to {default} and run `hardwon config database ''`.", err=True)
 
 
 # Taking documents in: `ingest`.

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from hardwon.cli.app import Json, print_json, say, table
+from hardwon.cli.app import Json, is_here, print_json, say, table
 from hardwon.errors import HardwonError
 
 app = typer.Typer()
@@ -33,7 +33,7 @@ def extras(context: typer.Context, json: Json = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    found = {name: util.find_spec(package) is not None for name, (package, _) in EXTRAS.items()}
+    found = {name: is_here(name) for name in EXTRAS}
     if json:
         print_json([{"name": name, "here": found[name], "for": what} for name, (_, what) in EXTRAS.items()])
         return

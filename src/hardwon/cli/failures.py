@@ -12,6 +12,7 @@ from hardwon.cli.app import (
     ProjectOption,
     day,
     described,
+    error_of,
     iso,
     moment,
     place,
@@ -62,7 +63,7 @@ def failures(
         print_json([{**described(row), **_wasted(cost[row.id])} for row in rows[:limit]])
         return
     if behind:
-        say(f"{behind} failures are recognised as an older Hardwon did: hardwon failures --refingerprint", err=True)
+        say(f"{behind} failures are recognised as an older Hardwon did: `hardwon failures --refingerprint`", err=True)
     if not rows:
         say("No failures are known.", err=True)
         return
@@ -86,12 +87,12 @@ def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
                 thousands(spent.tokens),
                 sparkline(spent.times, first, last, _BINS),
                 day(row.last_seen),
-                row.error,
+                error_of(row),
                 fix.text if fix else "-",
             )
         )
     headings = ("ID", "TIMES", "SESSIONS", "TOKENS", f"{day(first)[2:7]}…{day(last)[2:7]}", "LAST", "ERROR", "WORKED")
-    table(headings, cells, right=(1, 2, 3), spare=(4, 3, 5, 1))
+    table(headings, cells, right=(1, 2, 3), spare=(4, 5, 1, 3))
 
 
 def _wasted(cost: FailureCost) -> dict[str, int]:
@@ -119,7 +120,7 @@ def show(
     if json:
         print_json({**described(row), **_wasted(spent), "seen": [place(each) for each in places]})
         return
-    say(f"{row.id}  {row.family}\n  {shown(row.error)}\n")
+    say(f"{row.id}  {row.family}\n  {shown(error_of(row))}\n")
     drawn = sparkline(spent.times, row.first_seen, row.last_seen, _BINS)
     say(
         f"  {row.occurrences} times in {row.sessions} sessions, {day(row.first_seen)} {drawn} {day(row.last_seen)}; "

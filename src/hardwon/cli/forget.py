@@ -109,7 +109,7 @@ def purge(
         days = _days(older_than) if older_than is not None else memory.config.retain_days
         if not days:
             raise HardwonError(
-                "missing age: pass --older-than 180d, or set a default with hardwon config retain_days 180"
+                "missing age: pass --older-than 180d, or set a default with `hardwon config retain_days 180`"
             )
         _tell(memory.store.purge(days, what=what.value, project=project, dry_run=dry_run), json=json)
 
@@ -131,9 +131,11 @@ def _tell(done: Forgot, *, json: bool, err: bool = False) -> None:
         say("Nothing in the store itself." if done.files else "Nothing to remove.", err=err)
     else:
         say(f"{verb}:", err=err)
-    order = [*_NOUNS, *done.rows]
-    for name, count in sorted(done.rows.items(), key=lambda row: order.index(row[0])):
-        say(f"  {_NOUNS.get(name, name):<24}{count:>7,}", err=err)
+    told = {noun: done.rows[name] for name, noun in _NOUNS.items() if name in done.rows}
+    if derived := sum(done.rows.values()) - sum(told.values()):
+        told["what was drawn from them"] = derived
+    for noun, count in told.items():
+        say(f"  {noun:<24}{count:>9,}", err=err)
     for file in done.files:
         say(f"  {shown(file.path)}: {file.what}", err=err)
     if done.checked and not done.dry_run and not done.left:

@@ -183,7 +183,7 @@ def _explain(report: Report) -> None:
 def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> None:
     if report.sessions:
         say(
-            f"Read {count(report.sessions, 'new session')} in {report.seconds:.1f} s"
+            f"Read {read_now(report)} in {report.seconds:.1f} s"
             + (f", skipped {count(report.skipped, 'unchanged file')}" if report.skipped else "")
             + "."
         )
@@ -207,7 +207,7 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
     share = f" ({before / distinct:.0%})" if distinct else ""
     say("What is known now:" if known else "What is known:")
     for name, note in (
-        ("sessions", ""),
+        ("sessions", f"{count(totals['subagents'], 'sub-agent')} beside them" if totals["subagents"] else ""),
         ("messages", ""),
         ("errors", f"{distinct:,} distinct in their sessions; {before:,} of these{share} an earlier session had met"),
         ("lessons", ""),
@@ -218,6 +218,14 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
         if totals[name] or not note:
             new = f"{totals[name] - known[name]:,} new" if totals[name] > known.get(name, totals[name]) else ""
             say(f"  {name:<12}{totals[name]:>7,}   {'; '.join(filter(None, (new, note)))}".rstrip())
+
+
+def read_now(report: Report, known: int = 0) -> str:
+    """How many sessions a harvest read, of all; what sub-agents did is part of the session that they worked for."""
+    own = report.sessions - report.subagents
+    of = f" of {known:,}" if known > own else ""
+    parts = [count(own, "new session") + of] if own or not report.subagents else []
+    return " and ".join([*parts, *([count(report.subagents, "new sub-agent")] if report.subagents else [])])
 
 
 def say_of_others(report: Report) -> None:

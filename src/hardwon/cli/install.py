@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ask_about_folders, cost_of, print_json, say, table
+from hardwon.cli.app import Json, ask_about_folders, cost_of, is_here, print_json, say, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def _ask_to_measure() -> None:
         return
     say("\nWhether it helps can be measured: one session in ten is then told nothing, and of the others a fifth of the")
     say("lines is withheld, at random. `hardwon measure --experiment` tells what came of it.")
+    if not is_here("measure"):
+        say("Telling that needs statistics that are not installed yet: `hardwon extras add measure` adds them.")
     config.save(_home(), "experiment", "on" if typer.confirm("Measure?") else "off")
 
 
@@ -114,6 +116,7 @@ def _purge(home: Path, yes: bool, json: bool) -> None:
     import shutil
 
     from hardwon.home import DATABASE, MIRROR
+    from hardwon.serve.announced import end
 
     if not home.exists():
         return
@@ -123,9 +126,11 @@ def _purge(home: Path, yes: bool, json: bool) -> None:
     if not yes and not typer.confirm(f"Delete {home}, with all that was learned?"):
         say("What was learned was kept.")
         return
+    if end(home) and not json:
+        say("The service behind the page is ended.")
     shutil.rmtree(home)
     if not json:
-        say(f"{home} is deleted. The package goes as it came: `uninstall hardwon` of uv tool, pipx or pip.")
+        say(f"{home} is deleted. The package goes as it came: by uv tool, pipx or pip, or with the clone.")
 
 
 def status(project: ProjectFlag = False, json: Json = False) -> None:

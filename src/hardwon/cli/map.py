@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, print_json, say, shown, table
+from hardwon.cli.app import Json, ProjectOption, day, iso, print_json, say, table
 
 if TYPE_CHECKING:
     from hardwon.model.nouns import Map
@@ -52,14 +52,13 @@ def map_(
 
 
 def _print(found: Map) -> None:
-    for heading, rows in (
-        ("FILES", [(one.path, one.why) for one in found.files]),
-        ("COMMANDS", [(one.command, one.why) for one in found.commands]),
-    ):
-        if rows:
-            say(heading)
-        for what, why in rows:
-            say(f"  {shown(what)}\n      {shown(why)}")
+    parts = [(heading, rows) for heading, rows in (
+        ("FILE", [(one.path, one.why) for one in found.files]),
+        ("COMMAND", [(one.command, one.why) for one in found.commands]),
+    ) if rows]  # fmt: skip
+    for number, (heading, rows) in enumerate(parts):
+        say() if number else None
+        table((heading, "WHY"), rows)
 
 
 def blame(

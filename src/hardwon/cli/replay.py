@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _BAR_COLUMNS = 20
 _MAX_PROJECTS_SHOWN = 12
+_MUCH = 0.5
+"""Of what came back, the share that must have been foreseen or answered for a plain yes."""
 
 
 def replay(
@@ -63,18 +65,17 @@ def _draw(report: Report, folder: Path) -> None:
 
 def _print(report: Report) -> None:
     if not report.errors:
-        say(f"{report.sessions} sessions, none of which met an error: there is nothing to foresee.")
         _print_maps(report)
+        say(f"{report.sessions} sessions, none of which met an error: there is nothing to foresee.")
         return
     before = report.intervals["foreseeable_rate"]
     say(
-        f"{report.sessions} sessions met {report.errors} distinct errors. {report.foreseeable} of them "
+        f"{report.sessions} sessions met {report.errors} distinct errors, as its own judge tells them apart. "
+        f"{report.foreseeable} of them "
         f"({_percent(before)}, 95 % interval {_interval(before)}) an earlier session of the same project had met.\n"
         f"Meeting them again cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens."
     )
-    if not report.foreseeable:
-        say("Nothing went wrong twice in one project yet: there was nothing to foresee.")
-    else:
+    if report.foreseeable:
         _print_ways(report)
     if report.foreseeable_anywhere:
         recalled = report.intervals["recalled_rate"]
@@ -86,6 +87,26 @@ def _print(report: Report) -> None:
     _print_time(report)
     _print_projects(report)
     _print_maps(report)
+    say(f"\nIn short: {verdict(report)}")
+
+
+def verdict(report: Report) -> str:
+    """Would it have helped? In a sentence or two for somebody who reads no table."""
+    if not report.foreseeable:
+        return (
+            "too early to tell: nothing went wrong in two sessions of one project yet, so there was nothing to foresee."
+        )
+    if not report.foreseen and not report.recalled_with_fix:
+        return f"it would not have helped yet: none of the {report.foreseeable} errors that came back was foreseen."
+    best = max((way for name, way in report.baselines.items() if name != "nothing"), key=lambda way: way.foreseen)
+    than = "more than" if report.foreseen > best.foreseen else "as many as" if report.foreseen == best.foreseen else ""
+    simple = f"{than} the best simple way" if than else f"the best simple way would have named {best.foreseen}"
+    much = max(report.foreseen, report.recalled_with_fix) >= _MUCH * report.foreseeable
+    return (
+        f"it would have helped{'' if much else ' a little'}. Of {report.foreseeable} errors that came back, the "
+        f"briefing would have named {report.foreseen} before they happened ({simple}); when they happened, "
+        f"{report.recalled_with_fix} would have been answered with what had fixed them before."
+    )
 
 
 def _print_maps(report: Report) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, iso, print_json, say, shown, table
+from hardwon.cli.app import Json, ProjectOption, iso, need_known, print_json, say, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -49,7 +49,10 @@ def review(
     Example: hardwon review --reject L3fa9 --why "true of the old build only"
     """
     from hardwon.api import Hardwon
+    from hardwon.model.lesson import KINDS, TRUSTS
 
+    need_known("kind", kind, KINDS)
+    need_known("trust", trust, TRUSTS)
     if promote_all and reject_all:
         raise typer.BadParameter("pass --promote-all or --reject-all, not both")
     with Hardwon() as memory:
@@ -62,6 +65,10 @@ def review(
             print_json(steps) if json else say("\n".join(said_))
             return
         pending = memory.review.queue(project=project, kind=kind, rule=rule, trust=trust)
+        if rule and not pending:
+            from hardwon.harvest.rules.catalogue import RULES
+
+            need_known("rule", rule, [known.name for known in RULES])
         if promote or reject:
             done = [_decide(memory, id, "promote", why) for id in promote or []]
             done += [_decide(memory, id, "reject", why) for id in reject or []]
@@ -150,7 +157,7 @@ def _told(done: list[dict[str, Any]], json: bool) -> None:
         print_json(done)
         return
     for one in done:
-        say(f"{one['lesson'][:9]} {_DONE[one['decision']]}; hardwon undo {one['event']} takes it back")
+        say(f"{one['lesson'][:9]} {_DONE[one['decision']]}; `hardwon undo {one['event']}` takes it back")
     if not done:
         say("Nothing was chosen.", err=True)
 
@@ -259,7 +266,7 @@ def undo(
     if json:
         print_json({"undone": event, "event": number})
     else:
-        say(f"Event {event} is undone; hardwon undo {number} brings it back.")
+        say(f"Event {event} is undone; `hardwon undo {number}` brings it back.")
 
 
 def _said(event: Event) -> str:

@@ -290,7 +290,7 @@ class Screen:
         self._page.say(head, style="dim")
         self._page.say(shown(lesson.text), style="bold")
         for source in considered.sources[:_MAX_SOURCES_SHOWN]:
-            where = f"{source.agent} {shown(source.path, 60)} message {source.message_index}"
+            where = f"{source.agent}, message {source.message_index} of {shown(source.path)}"
             said = f"{source.origin} said, {iso(source.at)}"
             alike = normalised(source.quote).rstrip(".") == normalised(lesson.text).rstrip(".")
             self._page.say(f"  {said}, in these words" if alike else f"  {said}: “{shown(source.quote, 200)}”")

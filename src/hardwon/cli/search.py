@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, moment, print_json, progress_bar, room, say, shown, table
+from hardwon.cli.app import (
+    Json,
+    ProjectOption,
+    day,
+    iso,
+    moment,
+    need_known,
+    our_name,
+    print_json,
+    progress_bar,
+    room,
+    say,
+    shown,
+    table,
+)
 from hardwon.cli.table import wrapped
 
 if TYPE_CHECKING:
+    from hardwon.api import Hardwon
     from hardwon.model.nouns import Hit
 
 _LINES_OF_A_PASSAGE = 3
@@ -65,9 +80,12 @@ def search(
             sessions=True,
         )
         names = projects.names(memory.reading()) if found.passages else {}
+        is_news = found.notice != memory.embedder.notice  # what is not installed is told where words found nothing
+        if not (found.hits or found.passages):
+            _need_known(memory, kind, status, agent)
     passages = found.passages[: max(limit - len(found.hits), limit // 3)]
     hits = found.hits[: limit - len(passages)]
-    if found.notice:
+    if found.notice and (is_news or not (hits or passages)):
         say(f"hardwon: {found.notice}", err=True)
     if json:
         best = sorted((*hits, *passages), key=lambda hit: -hit.score)
@@ -90,6 +108,18 @@ def search(
             _tell(hit, names.get(hit.project, ""), query)
 
 
+def _need_known(memory: Hardwon, kind: str | None, status: str | None, agent: str | None) -> None:
+    from hardwon.failures.fingerprint import FAMILIES
+    from hardwon.model.attempt import Outcome
+    from hardwon.model.lesson import KINDS, STATUSES
+    from hardwon.store.pages import agents
+
+    seen = agents(memory.reading())
+    need_known("agent", agent, seen)
+    need_known("kind", kind, [*KINDS, *(family for family, _ in FAMILIES), "hook", *seen])
+    need_known("status", status, [*STATUSES, *Outcome])
+
+
 def _tell(hit: Hit, project: str, query: str) -> None:
     """When and where, the lines that fit the question best, and how to open it."""
     width = room()
@@ -98,8 +128,14 @@ def _tell(hit: Hit, project: str, query: str) -> None:
     say(wrapped(" · ".join(filter(None, about)), width)[0])
     for line in _fitting(hit.text, query, width - 2):
         say(f"  {line}")
-    how = shown(hit.open)
-    say(f"  → {how if len(how) <= width - 4 else '…' + how[5 - width :]}")
+    how = shown(hit.open.replace("hardwon ", f"{our_name()} ", 1) if hit.open.startswith("hardwon ") else hit.open)
+    say(f"  → {how if len(how) <= width - 4 else _end_of(how, width - 4)}")
+
+
+def _end_of(path: str, width: int) -> str:
+    """The last parts of a path that a line can hold."""
+    kept = path[2 - width :]
+    return f"…{kept[kept.find('/') :]}" if "/" in kept else f"…{kept}"
 
 
 def _fitting(text: str, query: str, width: int) -> list[str]:

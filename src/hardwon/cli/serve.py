@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, print_json, table
+from hardwon.cli.app import Json, is_here, print_json, say, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -74,23 +74,27 @@ def open_(
     """
     from hardwon.api import Hardwon
     from hardwon.api.access import make_link
+    from hardwon.serve.announced import running
 
-    try:
-        from hardwon.serve.app import running
-    except ImportError as error:
-        raise HardwonError("the pages are not installed: `hardwon extras add serve`") from error
+    if not is_here("serve"):
+        raise HardwonError("the pages are not installed: `hardwon extras add serve`")
     with Hardwon() as memory:
         secret = make_link(memory)  # before the service starts: it then makes no token that nobody sees
-        address = running(memory.home) or _started(memory.home, idle)
+        found = running(memory.home)
+        address = found or _started(memory.home, idle)
     link = f"{address}/login?token={secret}"
     opened = browser and _opened(link)
     if json:
         print_json({"address": address, "link": link, "opened": opened})
-    elif opened:
-        typer.echo(f"Opened {address}; the service ends by itself when it is idle.", err=True)
+        return
+    if opened:
+        say(f"Opened {address}.", err=True)
     else:
         typer.echo(link)
-        typer.echo("Open it within five minutes: it lets one browser in, once.", err=True)
+        say("Open it within five minutes: it lets one browser in, once.", err=True)
+    if not found:
+        when = f"{idle:g} minutes after the last request" if idle else "when you end it"
+        say(f"A service was started for it, which ends {when}.", err=True)
 
 
 def _opened(link: str) -> bool:
@@ -209,7 +213,7 @@ def list_(json: Json = False) -> None:
         ]  # fmt: skip
         table(("ID", "STATE", "SCOPES", "PROJECTS", "NAME"), rows)
     else:
-        typer.echo("There are no tokens: `hardwon token make` makes one.", err=True)
+        say("There are no tokens: `hardwon token make` makes one.", err=True)
 
 
 @app.command("revoke")

@@ -11,6 +11,8 @@ from hardwon.text.shown import one_line
 _GAP = "  "
 _NARROWEST = 24
 """No column of free text gets narrower, as long as another column can be spared."""
+_MAIN = 40
+"""Nor does the one with the longest text get narrower than this."""
 _FREE_TEXT = 20
 """A column with a longer cell than this is free text, which may wrap."""
 _SHORTEST_FREE_TEXT = 10
@@ -115,7 +117,7 @@ def _widths(natural: dict[int, int], free: Sequence[int], room: int) -> tuple[di
     for done, at in enumerate(by_need):  # what a short column does not need is for the longer ones
         widths[at] = min(natural[at], max(1, left // (len(by_need) - done)))
         left -= widths[at]
-        fits = fits and widths[at] >= min(natural[at], _NARROWEST)
+        fits = fits and widths[at] >= min(natural[at], _MAIN if at == by_need[-1] else _NARROWEST)
     return widths, fits
 
 

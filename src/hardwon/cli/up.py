@@ -16,6 +16,9 @@ from hardwon.cli.app import (
     ask_about_folders,
     bold,
     count,
+    error_of,
+    is_here,
+    our_name,
     print_json,
     progress_bar,
     room,
@@ -47,6 +50,8 @@ _NARROWEST, _WIDEST = 60, 100
 class _Screen(NamedTuple):
     """What is shown of the project that has the most to say."""
 
+    projects: int
+    """How many there are in all."""
     project: Project
     briefing: Bootstrap
     failing: Sequence[Failure]
@@ -77,7 +82,7 @@ def up(
         if not demo:
             upgraded(memory)
         found = [] if demo else memory.discover()
-        if found:
+        if found or (not demo and memory.exists and memory.store.totals()["sessions"]):
             _up(memory, memory.sessions.retained(found), sample, examples=False, json=json)
             return
     if not json:
@@ -176,7 +181,8 @@ def _examples() -> list[Path]:
 
 def _screen(memory: Hardwon) -> _Screen | None:
     """Of the project with the most to say: the most lines told, then the most sessions."""
-    told = [(memory.bootstrap(each.id), each) for each in memory.store.projects()[:_PROJECTS_COMPARED]]
+    known = [one for one in memory.store.projects() if one.sessions]
+    told = [(memory.bootstrap(each.id), each) for each in known[:_PROJECTS_COMPARED]]
     if not told:
         return None
     briefing, project = max(told, key=lambda pair: (len(pair[0].lines), pair[1].sessions))
@@ -186,7 +192,7 @@ def _screen(memory: Hardwon) -> _Screen | None:
     again = [one for one in said if one.trust == "human" and one.source_count > 1]
     again.sort(key=lambda one: -one.source_count)
     tokens = {id: cost.tokens for id, cost in costs.items()}
-    return _Screen(project, briefing, failing[:_FAILURES_SHOWN], tokens, again[:_STATEMENTS_SHOWN])
+    return _Screen(len(known), project, briefing, failing[:_FAILURES_SHOWN], tokens, again[:_STATEMENTS_SHOWN])
 
 
 def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: bool) -> None:
@@ -200,11 +206,12 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
         return
     project, briefing = screen.project, screen.briefing
     less = 0 if _is_tall() else 1
-    say(f"\n{shown(project.name)}: {count(project.sessions, 'session')}")
+    others = f", the one of {screen.projects} projects with the most to say" if screen.projects > 1 else ""
+    say(f"\n{shown(project.name)}: {count(project.sessions, 'session')}{others}")
     _heading("WHAT KEEPS FAILING", "sessions  tokens")
     for row in screen.failing[: _FAILURES_SHOWN - less]:
         fix = next((fix for fix in row.fixes if fix.status == "active"), None)
-        _item(row.id[:9], row.error, f"{row.sessions:>8}{thousands(screen.tokens.get(row.id, 0)):>8}")
+        _item(row.id[:9], error_of(row), f"{row.sessions:>8}{thousands(screen.tokens.get(row.id, 0)):>8}")
         if fix:
             _item("", f"worked: {fix.text}")
     if not screen.failing:
@@ -219,13 +226,16 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
         _item(line.id[:9], line.text)
     if not briefing.lines:
         _item("", "Nothing: no line is worth its tokens yet.")
-    if (more := len(briefing.lines) - _LINES_SHOWN + less) > 0:
+    told = sum(line.startswith("- ") for line in briefing.text.split("\n"))
+    if (more := told - min(_LINES_SHOWN - less, len(briefing.lines))) > 0:
         where = "" if examples else f": `hardwon bootstrap --project {shown(project.name)}`"
-        _item("", f"and {count(more, 'line')} more{where}")
+        say(f"{'':11}and {count(more, 'more line')}{where}")
 
 
 def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     """What was read, and what is new by it."""
+    from hardwon.cli.harvest import read_now
+
     if not report.sessions:
         return f"Nothing new since the last time: {count(totals['sessions'], 'session')} are known."
     new = [
@@ -234,10 +244,9 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
         if totals[name] > known.get(name, 0)
     ]
     learned = f": {' and '.join(new)} new" if new and known else ""
-    of = f" of {totals['sessions']:,}" if totals["sessions"] > report.sessions else ""
     errors, before = totals["distinct_errors"], totals["seen_before"]
     again = f" {before:,} of {errors:,} errors an earlier session had met." if before else ""
-    return f"Read {count(report.sessions, 'new session')}{of} in {report.seconds:.0f} s{learned}.{again}"
+    return f"Read {read_now(report, totals['sessions'])} in {report.seconds:.0f} s{learned}.{again}"
 
 
 def _say_next(*, examples: bool) -> None:
@@ -252,11 +261,14 @@ def _say_next(*, examples: bool) -> None:
     steps += [(f"hardwon install {agent}", "brief its sessions, answer its errors") for agent in waiting[:2]]
     if not examples and (models := installed()):
         steps.append((f"hardwon distil --with {models[0]}", "let it read what was said; the cost is told first"))
-    if not examples:
+    if not examples and is_here("serve"):
         steps.append(("hardwon open", "the same in a browser: look, and decide"))
+    elif not examples:
+        steps.append(("hardwon extras add serve", "then `hardwon open`: the same in a browser"))
     say("\nNext:")
-    left = max(width(command) for command, _ in steps)
-    for command, what in steps:
+    typed = [(f"{our_name()}{command.removeprefix('hardwon')}", what) for command, what in steps]
+    left = max(width(command) for command, _ in typed)
+    for command, what in typed:
         say(f"  {command.ljust(left)}  {what}")
 
 

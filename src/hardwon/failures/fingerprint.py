@@ -74,7 +74,7 @@ def bare(name: str) -> bool:
     return bool(name) and not name.startswith((".", "/", "~", "@/", "#")) and name[1:2] != ":"
 
 
-VERSION = 4
+VERSION = 5
 """Of what recognises an error: failures that an older one has recognised are looked at anew (`refingerprint`)."""
 _SALT = "2"  # not the version: an error that is recognised as before keeps its id
 
@@ -107,6 +107,8 @@ _FED_NOTHING = (
     r"|Cannot (?:iterate over|index) (?:null|string)|[Bb]roken pipe|base64: invalid input|can't open input file: *$"
     r"|^jq: (?:parse error|error \(at <(?:stdin|unknown)>)"
 )
+# What pydantic says of an object, before it says which field is wrong and why.
+_COUNTS_FIELDS = r"\d+ validation errors? for \S+$"
 # What builders write before each line of the tools that they run.
 _PREFIXES = (
     ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
@@ -204,7 +206,13 @@ def _cause(text: str, found: Span) -> Span:
 def _with_what_follows(excerpt: str, text: str) -> str:
     """A line that only announces what went wrong says nothing without the next."""
     said = excerpt.rstrip()
-    after = continued(said.rpartition("\n")[2], text) if leads_on(said) else ""
+    last = said.rpartition("\n")[2]
+    if re.search(_COUNTS_FIELDS, last):
+        after = " ".join(below(last, text)[:2]).split(" [type=")[0]
+    elif last.endswith("No overload matches this call."):
+        after = next((one for one in below(last, text) if one.startswith(("Argument of ", "Type ", "Object "))), "")
+    else:
+        after = continued(last, text) if leads_on(said) else ""
     return f"{said}\n{after}" if after else excerpt
 
 
@@ -362,7 +370,7 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
                "list too long", "format error", "Killed", "killed", "fault", "Unable to locate", "password is required",
                "lock file", "already in use", "read-only", "Read-only", "jq: ", "sed: ", "awk: ", "grep: ",
                "tar: ", "find: ", "binary file", "No available formula", "Broken pipe", "event not found",
-               "xargs: ")),
+               "xargs: ", "ParserError")),
     ("generic", ("",)),
 )  # fmt: skip
 
@@ -435,6 +443,8 @@ _NEW_RECORD = lazy_pattern(
     r"\s{2,}|(?:[A-Z]:[\\/]|~?/|\.{1,2}/)\S*[(:]\d|\S+\.\w+[(:]\d+|at |\d+ ?[|│]|[-*+>$#✓✗✔✖×(\[{}═━─]"
     r"|(?:\w*[Ee]rror|ERROR|\w+Exception|fatal|[Ww]arning|FAIL|PASS)\b"
 )
+_WITHIN_AN_ID = lazy_pattern(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){0,3}$")
+_REST_OF_AN_ID = lazy_pattern(r"(?:[0-9a-f]{4}-){0,3}[0-9a-f]{12}\b|[0-9a-f]{4}-")
 _END_OF_A_LINK = lazy_pattern(r": error [A-Z]{2,4}\d{4}: [^(]*\)$")
 """Stands where the message stood: two lines of a screen became one."""
 _MAX_CHARACTERS_JOINED = 1_000
@@ -464,6 +474,8 @@ def with_whole_lines(text: str) -> str:
     while at < len(lines):
         line = lines[at]
         at += 1
+        if _WITHIN_AN_ID.search(line) and at < len(lines) and _REST_OF_AN_ID.match(lines[at]):
+            line, at = line + lines[at], at + 1
         if _NARROWEST_SCREEN <= len(line) < _MAX_CHARACTERS_JOINED and line[-1] not in " ,;{([" and _is_open(line):
             for more in range(1, _MAX_LINES_CLOSED):
                 rest = lines[at : at + more]
@@ -501,7 +513,8 @@ _PLACE = r"(?:[A-Za-z]:)?[\w@~…./\\#-]*[\w-]+\.\w{1,5}(?:[:(]\d+(?:[:,]\d+)?\)
 _SAYS_NOTHING = r"(?i)\b(?:error|fatal|failed|failure|fail|exception|in|at|on|file|test|line|warning|err|src)\b"
 _LEADS_ON = lazy_pattern(
     r"(?:\b\w+ (?:to|of|for|from|with|in|on|at|by|the|an?|and|or|is|are|was|were|because|that|while|when|than|as|into"
-    r"|following|imports|could not|cannot)|\btested by|:(?: The| An?)?)$"
+    r"|following|imports|could not|cannot)|\btested by|:(?: The| An?)?|\d validation errors? for \S+"
+    r"|No overload matches this call\.)$"
 )
 _ITEM = lazy_pattern(r"[-*•] ([\w./@'\"~]+\S.*)")
 _OF_A_LISTING = lazy_pattern(r"\d+\b|[│|>^~+{}-]\s|at \S+ ?\(|\^+$|~+$")

@@ -34,7 +34,7 @@ _MIN_NAME_CHARACTERS = 4
 _MIN_FOLDER_CHARACTERS = 6
 _TAIL_CHARACTERS_SEARCHED = 12_000
 _TEMPORARY = re.compile(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR|scratchpad|\bSCRATCH")  # noqa: S108
-_CODE_FAMILIES = frozenset("python pytest unittest lint node tsc eslint jest bundler c go java rust dotnet".split())
+CODE_FAMILIES = frozenset("python pytest unittest lint node tsc eslint jest bundler c go java rust dotnet".split())
 _NOT_FORMATTED = ("properly formatted", "would reformat", "formatter would", "code style issues", "needs formatting")
 _MISSING_MODULE = ("cannot find module", "cannot find package", "no module named", "no required module provides")
 _MISSING = (
@@ -96,7 +96,7 @@ def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
         steps = (swap.step,) if swap.step else ()
         fix = _fix(failure, steps, swap.called, swap.success, swap.by, cause=swap.cause)
         # The call was the session's own before any output could propose it: a screen shows it again.
-        is_own = swap.step is not None and swap.step.action == "drop" and swap.by.text in failed.call.command
+        is_own = swap.step is not None and swap.by.text in failed.call.command
         return Trail(fix, [], Taken([swap.by.text], (), swap.success.position, failed, is_own))
     if _code_is_wrong(failure) or ran_until_stopped(failed):
         return Trail(None, [])
@@ -105,7 +105,7 @@ def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
 
 def _code_is_wrong(failure: Occurrence) -> bool:
     about = f"{failure.excerpt}\n{failure.signature}".lower()
-    return failure.family in _CODE_FAMILIES and not _says(about, _OUTSIDE_THE_CODE)
+    return failure.family in CODE_FAMILIES and not _says(about, _OUTSIDE_THE_CODE)
 
 
 def _is_in_use(failure: Occurrence) -> bool:
@@ -501,7 +501,7 @@ def _coincidence(
 
 def _stays(failure: Occurrence) -> bool:
     """What does not go away by itself: a wrong call, a mistake in the code, something that is not there."""
-    stays = failure.family in ("usage", "npm", *_CODE_FAMILIES)
+    stays = failure.family in ("usage", "npm", *CODE_FAMILIES)
     return stays or _ELSEWHERE.search(f"{failure.excerpt}\n{failure.signature}") is not None
 
 

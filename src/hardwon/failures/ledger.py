@@ -311,7 +311,7 @@ def printed(line: str, text: str) -> list[str]:
     for shown in _unbroken(_CONTROL.sub("", text).split("\n")):
         bare = shown.strip()
         rest_of_it = (echoing or " " in bare) and len(shown) > _SHORTEST_ECHO and shown.strip(" <") in line
-        echoing = rest_of_it or not bare or _is_prompt(shown) or _is_banner(shown) or _holds(shown, parts)
+        echoing = rest_of_it or not bare or is_prompt(shown) or _is_banner(shown) or _holds(shown, parts)
         if not echoing:
             found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
     return found
@@ -324,7 +324,7 @@ def _holds(shown: str, parts: Iterable[str]) -> bool:
     return False
 
 
-def _is_prompt(shown: str) -> bool:
+def is_prompt(shown: str) -> bool:
     return _PROMPT.match(shown) is not None or (not shown.isascii() and _GLYPH_OF_A_PROMPT.search(shown) is not None)
 
 
@@ -336,9 +336,9 @@ def is_cut_off(line: str, text: str) -> bool:
     """Whether what was kept of a screen ends before the command does: its prompt is there, and none after it."""
     shown = [one for one in _CONTROL.sub("", text).split("\n") if one.strip()]
     echo = line.strip()[:_ECHOED_CHARACTERS]
-    asked = any(echo in one and _is_prompt(one) for one in shown)
+    asked = any(echo in one and is_prompt(one) for one in shown)
     told = printed(line, text)
-    return (asked and not _is_prompt(shown[-1])) or bool(told and _UNFINISHED.search(told[-1]))
+    return (asked and not is_prompt(shown[-1])) or bool(told and _UNFINISHED.search(told[-1]))
 
 
 def _unbroken(lines: list[str]) -> list[str]:
@@ -369,7 +369,7 @@ def _unbroken(lines: list[str]) -> list[str]:
 
 def _goes_on(before: str, line: str) -> bool:
     """Whether it is no line of its own."""
-    if line.startswith(("  ", "✗", "✓", "●", "×")) or _LISTED.match(line):
+    if line.startswith(("  ", "E   ", "✗", "✓", "●", "×")) or _LISTED.match(line):
         return False
     return not (
         (_OF_A_LINTER.match(before) and _CODE.match(line)) or (_FINISHED.search(before) and _NEW_PLACE.match(line))

@@ -166,6 +166,7 @@ _HOST = re.compile(
     r"|(?<![\w./-])@?(?:[a-z0-9-]+\.)+(?:com|net|org|io|dev|app|xyz|example|invalid|info|biz|cloud|site|top|ru|cn)\b(?!\.)"
     r"|\b(?:git|github|gitlab|bitbucket|gist|hg|svn|bzr|npm|file|link|portal)[+:](?=[\w/~.])(?!\d)"
 )
+_ASKS_A_FORGE_WHO_ONE_IS = re.compile(r"ssh -T git@(?:github\.com|gitlab\.com|bitbucket\.org)")
 _NAMES_A_SOURCE = re.compile(
     r"(?i)\b(?:\w*(?:index|registry|mirror|proxy|insteadof|askpass|preload|ssh_command|hookspath|extra_ca)\w*)[=\s:]"
     r"|(?:^|\s)(?:NODE_OPTIONS|GOFLAGS|GOINSECURE|GONOSUMDB|GOPRIVATE|PYTHONSTARTUP|BASH_ENV|PROMPT_COMMAND|PATH)="
@@ -242,7 +243,7 @@ def _danger(text: str) -> str:
         return HIDDEN
     if why := tools.danger(plain) or ("destroys" if tools.deletes(plain) else ""):
         return why
-    if _HOST.search(plain):
+    if _HOST.search(plain) and not _ASKS_A_FORGE_WHO_ONE_IS.fullmatch(plain.strip()):
         return HOST
     return SOURCE if _NAMES_A_SOURCE.search(plain) or any(map(_configures, elements(plain))) else ""
 
@@ -289,6 +290,8 @@ def _fetched(line: str) -> set[str]:
 
 def _fetched_by(command: Command) -> Iterator[str]:
     words = command.text.split()
+    if _ASKS_A_FORGE_WHO_ONE_IS.fullmatch(command.text):
+        return
     wrapper = next((word for word in command.settings if word in _WRAPPERS), "")
     if wrapper:
         yield from _unknown([command.program])
@@ -406,6 +409,13 @@ class _Seen:
                 self.held.setdefault(step, []).append(_Held(at, turn.position, outside))
 
 
+_OWN_SCRIPT = re.compile(
+    r"(?:(?:npm|pnpm|yarn|bun)(?: run)?|make|just|cargo|dotnet|go)"
+    r" (?:test|build|check|lint|typecheck|type-check|format)"
+)
+"""What the repository itself calls its checks, by the names that all have: whoever proposes it."""
+
+
 class _Sought:
     """Steps that are looked for in many texts, in each of them all at once."""
 
@@ -439,7 +449,7 @@ def _proposed(taken: Taken, seen: _Seen) -> str:
     found = ""
     failed = taken.failed
     for bare in map(_flat, taken.steps):
-        if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare):
+        if len(bare) < _MIN_HINT_CHARACTERS or _installs_all(bare) or _OWN_SCRIPT.fullmatch(bare):
             continue
         holding = [each for each in seen.held.get(bare, ()) if each.at < taken.until]
         if holding and bare in seen.typed and seen.typed[bare] <= holding[0].position:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from hardwon.failures import tools
@@ -146,28 +147,38 @@ _MIN_WORDS = 2
 _ORDERING_WORDS_OF_AN_ORDER = 3
 _FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏> \t"
 _END_OF_FRAME = "│┃|╷╵╮╯─━ \t"
-_DETAIL = lazy_pattern(r"(?:Locator|Expected|Received|Switch|Number of|Error message)\b[\w ]*: +\S")
+_DETAIL = lazy_pattern(r"(?:Locator|Expected|Received|Actual|Code|Switch|Number of|Error message)\b[\w ]*: +\S")
 """What a tool says of an error on lines of its own, below it."""
 _LEAST_DETAIL_CHARACTERS = 24
 _STEP_CHARACTERS = 36
+_PARTED = " ⏐ "
 _RULE = lazy_pattern(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
 """What a linter calls its rule, on a line of its own."""
 _TESTS = ("pytest", "unittest", "jest", "go")
 _SHELL = lazy_pattern(r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |! )")
+_BY_A_SHELL = lazy_pattern(
+    r"(?:\(eval\):\d+:|(?:/\S*/)?(?P<shell>(?:ba|z|da)?sh):(?: line)?(?: ?\d+:)?) "
+    r"(?!.*command not found|.*: not found$|permission denied)[^\n]*$"
+)
 _STAMP = lazy_pattern(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?)\s+")
+_LOGGED = lazy_pattern(r"^(?:- )?[\w.]+ - (?:ERROR|CRITICAL|FATAL) - ")
+"""Who logged it, and how grave it is."""
 _WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE = lazy_pattern(
     r"(?<=[\w)'\"`>][.!?;])\s+(?=[\"'`(]?[A-Z])|(?<=[.!])(?=(?:Please|You)\b)|\s+(?=[Hh]int: |[Nn]ote: |[Tt]ip: )"
 )
 _ANNOTATION = lazy_pattern(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
-_BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| with identity '[^']*'")
+_BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| with identity '[^']*'| \(In '.*$")
 """What a tool says twice."""
 _MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
 _DRAWN_OVER = lazy_pattern(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\)$")
 """The end of a link stands where the message stood: two lines of a screen became one."""
-_LEADS_TO_NOTHING = lazy_pattern(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$")
+_LEADS_TO_NOTHING = lazy_pattern(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$|\s+mapped as:?$")
 """A last sentence that announces lines which are not shown."""
+_CHECKED = lazy_pattern(r"Checked: (expect\(.*)")
+"""The line of a test that did not hold, which says more than the matcher's own."""
+_MAX_CHECKED_CHARACTERS = 110
 _MATCHED = lazy_pattern(r"^(?:error: )?expect\(\w*\)\.((?:\w+\.)*\w+)\(\w*\)")
 _ADDRESSES = lazy_pattern(
     r"(?i)\byou(?:r)? (?:must|should|need|have to|can|could|may|might|will|want|are|task|instructions?)\b|\bplease\b"
@@ -191,13 +202,22 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
     line = _quoted(found, tool, command)
     anybodys = found.family == "usage" or found.error_type == "timed out" or is_bare(line, command)
     anybodys = anybodys or (found.family == "generic" and bool(_NO_FOLDER.search(line) and _STEP_INTO.search(command)))
-    if found.family == "hook" or command == tool or not anybodys:
+    shell = _spoken_by_the_shell(found)
+    if found.family == "hook" or command == tool or not (anybodys or shell):
         return line
     asked = _ASKED.findall(command) if found.family == "http" else []
     if len(asked) == 1 and "<url>" not in line:
         line = f"{line} ({presentable(asked[0])})"
-    speaker = _speaker(found, line, command)
+    speaker = shell or _speaker(line, command)
     return f"`{speaker}`: {line}" if speaker else line
+
+
+def _spoken_by_the_shell(found: Fingerprint) -> str:
+    """The shell that could not do its own part: no file to write into, no match, a line that it cannot read."""
+    if found.error_type == "PowerShell":
+        return "powershell"
+    said = _BY_A_SHELL.match(found.excerpt) if found.family == "shell" else None
+    return (said.group("shell") or "zsh") if said else ""
 
 
 def _quoted(found: Fingerprint, tool: str, command: str) -> str:
@@ -205,7 +225,10 @@ def _quoted(found: Fingerprint, tool: str, command: str) -> str:
     if answered or (found.family not in ("usage", "shell") and _from_elsewhere(tool, command)):
         return presentable(signature(found))
     told = _telling(found)
-    line = _placed(told._replace(message=_own_sentence(told.message)))
+    told = told._replace(message=_own_sentence(told.message))
+    line = _placed(told)
+    if told.details and reads_like_an_order(line):
+        line = _placed(told._replace(details=()))  # a value that was compared, and not the error, asks for something
     if len(_WORD.findall(line)) < _MIN_WORDS or reads_like_an_order(line) or reads_like_an_order(told.place):
         return presentable(signature(found))
     return line
@@ -251,12 +274,10 @@ def _names_itself(line: str, command: str) -> bool:
     return line.partition(": ")[0] in command.split()
 
 
-def _speaker(found: Fingerprint, line: str, command: str) -> str:
+def _speaker(line: str, command: str) -> str:
     """The command that a line is of, as it is told: without what changes from call to call."""
     if _names_itself(line, command):
         return ""
-    if re.match(r"\(eval\):\d+: |zsh:(?:\d+:)? ", found.excerpt) and "\n" not in found.excerpt:
-        return "zsh"
     into = _STEP_INTO.search(command) if _GONE.search(line) else None
     return presentable(f"cd {into.group(1)}") if into else told_command(command)
 
@@ -288,16 +309,20 @@ def generalised(lines: list[str]) -> str:
     if not all(leads) or not (one_program or is_bare(common)):
         return common  # clear without the commands that said it
     lead = _common(leads)
-    return f"{leads[0] if lead == '`cd …`:' else lead + ' '}{common}"
+    return f"{leads[0].strip() if lead == '`cd …`:' else lead.strip()} {common}"
 
 
 _WHERE_IT_WAS = lazy_pattern(r"(?<=\w)(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:))")
 """A line and a column of a file that are another each time."""
 
 
+_HOLE = lazy_pattern(r"…(?!/)")
+
+
 def _common(lines: list[str]) -> str:
     newest, *others = lines
     kept = _pieces(newest)
+    unlike = False
     for other in others:
         pieces = _pieces(other)
         if len(pieces) == len(kept):
@@ -305,8 +330,11 @@ def _common(lines: list[str]) -> str:
         else:
             there = set(pieces)
             kept = [one if one in there or not one.strip() else "…" for one in kept]
+            unlike = True
     line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", _WHERE_IT_WAS.sub("", "".join(kept))).strip()
-    line = re.sub(r"(?<= failed): …$", "", line)
+    line = re.sub(r"(?<= failed): (?:[^\w\s]|\w*Error: )*….*$" if unlike else r"(?<= failed): …$", "", line)
+    if unlike and len(_HOLE.findall(line)) > 1:
+        return newest  # what is left of it is no sentence
     return line if len(_WORD.findall(line)) >= _MIN_WORDS or newest.startswith("`") else newest
 
 
@@ -325,7 +353,7 @@ _ONLY_COUNTS = lazy_pattern(
     r"|^found (?:\d+|…) errors?\b[^:]*$|^(?:\d+|…) errors?\b[^:]*$|^command failed(?: with exit code .*)?$"
     r"|^command '.*' exited with status \d+$|\bERR_PNPM_RECURSIVE|\bELIFECYCLE\b|\berror run failed: tests failed\b"
     r"|^(?:\w+ )?(?:restore|build|tests?|check|run)(?: run)? (?:failed|errors?)\W*$|^FAIL\s+\S+(?:\s+\S+)?$"
-    r"|\.\.\. [\d.]+s$"
+    r"|\.\.\. [\d.]+s$|^--- FAIL: \S+ \([\d.]+s\)$|^(?:FAILED|ERROR) \S+::\S+$"
     r"|^(?:\w*error:? )?(?:request failed with status code|status(?: code)?|http(?:/[\d.]+| error| status)?)[ :]+"
     r"(?:\d{3}|…)(?:[: ]+(?:ok|not found|forbidden|bad request|unauthorized|internal server error|service unavailable"
     r"|bad gateway|gateway time-?out|too many requests|conflict|unprocessable \w+))?\W*$"
@@ -334,6 +362,7 @@ _ANY = lazy_pattern(r"^`…`: |^… ")
 _LEAD = lazy_pattern(r"^`[^`]+`: ")
 
 
+@lru_cache(maxsize=1 << 12)
 def says_what_failed(line: str) -> bool:
     """False for a line that only counts, or says that something failed, or has lost its words to masks."""
     said = without_speaker(line)
@@ -375,17 +404,39 @@ def _telling(found: Fingerprint) -> _Told:
     if found.family == "hook":
         best = _step(lines)
     elif leads_on(best) and best != lines[-1]:
-        best = f"{best} {lines[lines.index(best) + 1]}"
+        after = lines[lines.index(best) + 1]
+        best = f"{best[:-1]}: {after}" if best.endswith(".") else f"{best} {after}"
     best = _LEADS_TO_NOTHING.sub("", best)
-    line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", presentable(best))))
-    details = tuple(dict.fromkeys(presentable(one) for one in lines if _DETAIL.match(one) and one != best))[:2]
+    checked = next((code.group(1) for one in lines if (code := _CHECKED.match(one))), "")
+    details = list(dict.fromkeys(one for one in lines if _DETAIL.match(one) and one != best))[:2]
+    line, *details = _presented([best, *([checked] if checked else []), *details])
+    line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", line)))
+    if checked:
+        checked, *details = details
+        rest = [one for one in details if not (one.startswith("Expected") and _value(one) and _value(one) in checked)]
+        if not rest or len(_with(checked, rest)) <= _MAX_CHECKED_CHARACTERS:
+            line, details = checked, rest
     if _RULE.fullmatch(found.error_type) and found.error_type not in line:
         line = f"{found.error_type}: {line}"
     place = presentable(found.frame.split(" > ")[-1])
     named = place.split()[0] if "." in place.split(" ")[0] else place
     if not place or found.family in ("usage", "hook", "shell", "git") or named in line:
-        return _Told(line, details)
-    return _Told(line.rstrip(":"), details, place, found.family in _TESTS)
+        return _Told(line, tuple(details))
+    return _Told(line.rstrip(":"), tuple(details), place, found.family in _TESTS)
+
+
+def _presented(parts: list[str]) -> list[str]:
+    """Each as it may be quoted; seen together, so that two paths which differ are shown to."""
+    together = presentable(_PARTED.join(part.replace(_PARTED.strip(), "|") for part in parts)).split(_PARTED)
+    return together if len(together) == len(parts) else list(map(presentable, parts))
+
+
+def _value(detail: str) -> str:
+    return _unquoted(detail.partition(": ")[2])
+
+
+def _unquoted(text: str) -> str:
+    return text.strip("\"'`")
 
 
 def _placed(told: _Told) -> str:
@@ -412,12 +463,17 @@ def _within(details: Sequence[str], room: int) -> list[str]:
     alike = itertools.takewhile(lambda both: both[0] == both[-1], zip(*(value for _, _, value in parted), strict=False))
     same = "".join(both[0] for both in alike) if len(parted) > 1 else ""
     skipped = max(same.rfind(" "), same.rfind("\\n")) if len(same) > _LEAST_DETAIL_CHARACTERS else 0
-    share = max(_LEAST_DETAIL_CHARACTERS, room // len(details) - 1)
-    return [_cut(f"{label}: {'…' + value[skipped:] if skipped > 0 else value}", share) for label, _, value in parted]
+    told = [f"{label}: {'…' + value[skipped:] if skipped > 0 else value}" for label, _, value in parted]
+    shortest = min(map(len, told))
+    whole = shortest if shortest + _LEAST_DETAIL_CHARACTERS + 2 <= room else room // len(told) - 1
+    rest = max(_LEAST_DETAIL_CHARACTERS, room - whole - 2)
+    return [_cut(one, max(_LEAST_DETAIL_CHARACTERS, whole) if len(one) == shortest else rest) for one in told]
 
 
 # What is left out of a line that is too long, one after the other until it fits.
 _LEFT_OUT = (
+    (re.compile(r" and no accessible extension method '[^']*' accepting .*? could be found"), ""),
+    (re.compile(r" \[(?:[A-Za-z]:)?[\w./\\ -]+$"), ""),
     (re.compile(r" \[[^\]]*proj\]$"), ""),
     (re.compile(r" \((?:are you missing|[Ii]n ['`]|did you|see |consider )[^()]*(?:\([^()]*\)[^()]*)*\)?\.?$"), ""),
     (re.compile(r" Exceeded retry count of \d+\. Failed\."), ""),
@@ -427,12 +483,16 @@ _LEFT_OUT = (
 )
 # And where the last sentences are gone, too: name spaces, the inside of long quotes.
 _SHORTENED = (
+    (re.compile(r"^([\w.]{36})[\w.]{12,}(?=: )"), r"\1…"),
+    (re.compile(r"\{[^{}]{20,}\}"), "{…}"),
     (re.compile(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
     (re.compile(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
 )
 _NEXT_SENTENCE = lazy_pattern(r"(?<=[\w)'\"`>][.!?])\s+(?=[\"'`(]?[A-Z])")
 _LEAST_FIRST_SENTENCE = 40
-_CHARACTERS_OF_THE_END = 48
+_WORDS_OF_THE_HEAD = 4
+_WORDS_OF_THE_END = 5
+_WEIGHT_OF_A_NAME = 5.0
 _MOST_CHARACTERS_WITH_AN_END = 400
 
 
@@ -451,17 +511,41 @@ def _left(line: str, room: int, parts: Sequence[tuple[re.Pattern[str], str]]) ->
     for pattern, left in parts:
         if len(line) <= room:
             break
-        line = pattern.sub(left, line)
+        shorter = pattern.sub(left, line)
+        before, after = _TOKEN.findall(line), _TOKEN.findall(shorter)
+        if len(after) < len(before) or len(set(map(_unquoted, after))) == len(set(map(_unquoted, before))):
+            line = shorter  # unless two names that differ would then be the same
     return line
 
 
 def _elided(line: str, room: int) -> str:
-    """Without its middle: an error begins with what it is and ends with why; a broken end is no end."""
-    end = line[-_CHARACTERS_OF_THE_END:].partition(" ")[2]
+    """Without the words of its middle that name least: an error begins with what it is and ends with why."""
+    words = line.split(" ")
+    ends = list(itertools.accumulate(len(word) + 1 for word in words))
+    end = " ".join(words[-_WORDS_OF_THE_END:])
     broken = line.endswith(("…", "...")) or end.count("(") != end.count(")")
-    if len(line) <= room or len(line) > _MOST_CHARACTERS_WITH_AN_END or not end or broken:
+    if len(line) <= room or len(line) > _MOST_CHARACTERS_WITH_AN_END or broken:
         return _cut(line, room)
-    return f"{_cut(line, room - len(end) - 2).rstrip('…')} … {end}"
+    least = len(line) + len(" … ") - 1 - room
+    lost = [0.0, *itertools.accumulate(map(_weight, words))]
+    gaps = [
+        (lost[last] - lost[first], -first, last)
+        for first in range(_WORDS_OF_THE_HEAD, len(words))
+        for last in range(first + 1, len(words) - _WORDS_OF_THE_END + 1)
+        if ends[last - 1] - ends[first - 1] >= least
+    ]
+    if not gaps:
+        return _cut(line, room)
+    _, first, last = min(gaps)
+    return " ".join((*words[:-first], "…", *words[last:]))
+
+
+def _weight(word: str) -> float:
+    """What is lost with a word: names and numbers say which, negations whether, the rest how."""
+    bare = word.strip(",.;:()")
+    named = _NAMED.search(bare) or bare[:1] in "'\"`" or bare[1:].lower() != bare[1:] or any(map(str.isdigit, bare))
+    telling = named or bare.lower() in ("not", "no", "cannot", "never", "missing")
+    return max(_WEIGHT_OF_A_NAME, len(bare) / 4) if telling else 1.0
 
 
 def _step(lines: list[str]) -> str:
@@ -473,7 +557,7 @@ def _step(lines: list[str]) -> str:
 
 
 def _bare(line: str) -> str:
-    said = _ANNOTATION.sub("", _STAMP.sub("", line.lstrip(_FRAME).rstrip(_END_OF_FRAME)))
+    said = _ANNOTATION.sub("", _LOGGED.sub("", _STAMP.sub("", line.lstrip(_FRAME).rstrip(_END_OF_FRAME))))
     bare = _SHELL.sub("", said).strip()
     return bare if len(_WORD.findall(bare)) >= _MIN_WORDS else re.sub(r"^(\w+):\d+: ", r"\1: ", said)
 

@@ -316,9 +316,11 @@ _SENTENCE = lazy_pattern(r"(?<=[.!?。])\s+|\n+")
 
 def written_down(db: Database, project: str, known: Iterable[StoredLesson]) -> dict[str, str]:
     """Lesson → the file of the checkout that says the same, so that agents read it anyway."""
-    wanted = {one.id: frozenset(terms(one.text)) for one in known if one.project == project and not one.pinned}
+    files = [*_written(_folders(db, project))]
+    here = (one for one in known if one.project == project and not one.pinned) if files else ()
+    wanted = {one.id: frozenset(terms(one.text)) for one in here}
     found: dict[str, str] = {}
-    for name, sentences in _written(_folders(db, project)) if wanted else ():
+    for name, sentences in files:
         for id, words in wanted.items():
             enough = len(words) >= _FEWEST_TERMS and id not in found
             if enough and any(len(words & said) >= _SHARE_WRITTEN_DOWN * len(words) for said in sentences):

@@ -99,6 +99,8 @@ class Report(Struct):
     """What a harvest did. `sessions` are those newly harvested; `skipped` counts unchanged files."""
 
     sessions: int = 0
+    subagents: int = 0
+    """Those of them that a sub-agent had on behalf of another."""
     foreign: int = 0
     """Those of them that were taken as somebody else's: what they say waits for a person."""
     skipped: int = 0
@@ -363,6 +365,7 @@ def _is_known(db: Database, row: SessionRow) -> bool:
 
 def _count(report: Report, row: SessionRow) -> None:
     report.sessions += 1
+    report.subagents += bool(row.subagent)
     report.foreign += row.owner == "foreign"
     report.messages += row.messages
     report.tool_calls += row.tool_calls

@@ -117,7 +117,8 @@ def trips(db: Database, project: str, limit: int = VISITS_KEPT * _ROWS_PER_VISIT
     together: dict[str, list[projects.Visit]] = defaultdict(list)
     for visit in found:
         together[visit.root].append(visit)
-    trips = (_trip(own, went, ran) for own in together.values())
+    went_anywhere = went.keys() | ran.keys()
+    trips = (_trip(own, went, ran) for own in together.values() if not went_anywhere.isdisjoint(one.id for one in own))
     return sorted(
         (trip for trip in trips if trip.edited or trip.looked or trip.ran), key=lambda trip: (trip.at, trip.root)
     )
@@ -285,7 +286,7 @@ def _usual(texts: dict[str, int]) -> str:
 def title(words: str) -> str:
     """The beginning of a task, in a line."""
     flat = one_line(words)
-    return flat if len(flat) <= _TITLE_CHARACTERS else flat[: _TITLE_CHARACTERS - 1].rstrip() + "…"
+    return flat if len(flat) <= _TITLE_CHARACTERS else flat[: _TITLE_CHARACTERS - 1].rpartition(" ")[0] + " …"
 
 
 def rows(known: Known) -> Drawn:

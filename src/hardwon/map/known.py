@@ -138,7 +138,9 @@ START_TOKENS = 120
 """Most that a session is told of it at its start."""
 HOW_IT_IS_RUN = "HOW THIS PROJECT WAS BUILT, CHECKED AND RUN (verify):"
 LEAST_VISITS = 3
-"""So many sessions before files are foreseen, or a command counts only where several ran it."""
+"""So many sessions before files are foreseen."""
+_FEW_VISITS = 8
+"""Until then a check counts though one session alone ran it."""
 _PURPOSES = ("test", "lint", "build", "check", "run")
 _HALF_LIFE_SESSIONS = 16
 _LEAST_SESSIONS = 2
@@ -159,7 +161,7 @@ def habits(known: Known, folder: str = "") -> list[Command]:
         return _distance(parted(command.key)[0], folder), -worked_lately(command, len(known.visits)), command.key
 
     ranked = sorted(known.commands, key=order)
-    young = len(known.visits) <= LEAST_VISITS
+    young = len(known.visits) <= _FEW_VISITS
     several = [
         command
         for command in ranked

@@ -218,7 +218,7 @@ def _care(looked: _Looked) -> Iterator[Metric]:
     waiting = tallies.queue(looked.db, looked.window)
     yield Metric(
         name="queue", title="waiting for review", group=CARE, unit="count", value=float(sum(waiting)), n=sum(waiting),
-        of="lessons, fixes, contradictions", better="down",
+        of="lessons, contradictions", better="down",
     )  # fmt: skip
     counted = looked.sessions
     yield Metric(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -123,7 +123,8 @@ def _rounded(value: float | None) -> float | None:
 # CROSS JOIN tells SQLite the order of the loops; to PostgreSQL it is a join like any other.
 _FIRST = "NOT EXISTS (SELECT 1 FROM bootstrap x WHERE x.session = b.session AND x.created_at < b.created_at)"
 """A session that is resumed is told again what it was told; that counts once."""
-_MICROSECONDS_PER_WEEK = 7 * 24 * 3600 * 1_000_000
+_MICROSECONDS_PER_DAY = 24 * 3600 * 1_000_000
+_MICROSECONDS_PER_WEEK = 7 * _MICROSECONDS_PER_DAY
 
 
 class Window(NamedTuple):
@@ -156,9 +157,11 @@ class SessionTally(NamedTuple):
 def sessions(db: Database, window: Window) -> SessionTally:
     where, values = window.where("started_at")
     row = db.query(
-        "SELECT count(*), min(started_at), coalesce(sum(messages), 0), coalesce(sum(tool_calls), 0), "
+        "SELECT count(CASE WHEN subagent = '' THEN 1 END), min(started_at), coalesce(sum(messages), 0), "
+        "coalesce(sum(tool_calls), 0), "
         "coalesce(sum(errors), 0), coalesce(sum(redactions), 0), "
-        "coalesce(sum(coalesce(tokens_in, 0) + coalesce(tokens_out, 0)), 0), count(tokens_in) "
+        "coalesce(sum(coalesce(tokens_in, 0) + coalesce(tokens_out, 0)), 0), "
+        "count(CASE WHEN subagent = '' THEN tokens_in END) "
         f"FROM session WHERE {where}",
         values,
     )[0]
@@ -190,19 +193,14 @@ def forecasts(db: Database, window: Window) -> list[Forecast]:
     return [Forecast(confidence, {0: False, 1: True}.get(int(ended)), int(n)) for confidence, ended, n in rows]
 
 
-def queue(db: Database, window: Window) -> tuple[int, int, int]:
-    """(lessons, fixes, contradictions) that wait for a person."""
+def queue(db: Database, window: Window) -> tuple[int, int]:
+    """(lessons, contradictions) that wait for a person, as `review` lists them."""
     named, values = window.named()
     lessons = _number(db, f"SELECT count(*) FROM lesson WHERE status = 'candidate'{named}", values)
-    held = (
-        " AND failure IN (SELECT failure FROM failure_in_project WHERE project = ?)" if window.project else "",
-        "JOIN conflict_member m ON m.conflict = c.id JOIN lesson l ON l.id = m.lesson AND l.project = ?"
-        if window.project
-        else "",
-    )
-    fixes = _number(db, f"SELECT count(*) FROM fix WHERE status = 'candidate'{held[0]}", values)
-    conflicts = _number(db, f"SELECT count(DISTINCT c.id) FROM conflict c {held[1]} WHERE c.status = 'open'", values)
-    return lessons, fixes, conflicts
+    held = "JOIN conflict_member m ON m.conflict = c.id JOIN lesson l ON l.id = m.lesson AND l.project = ?"
+    between = held if window.project else ""
+    conflicts = _number(db, f"SELECT count(DISTINCT c.id) FROM conflict c {between} WHERE c.status = 'open'", values)
+    return lessons, conflicts
 
 
 def weekly_errors(db: Database, window: Window) -> list[tuple[int, int, int]]:
@@ -228,31 +226,61 @@ class Again(NamedTuple):
     """And a fix that is told had worked by then, in another session."""
 
 
-def met_again(db: Database, window: Window) -> list[tuple[int, Again]]:
-    """(week since 1970, its errors), for every week that had any."""
-    return [(int(week), Again(*map(int, rest))) for week, *rest in _met_again(db, window, "one.at / ?")]
+Which = Literal["all", "before", "fixed"]
+"""Errors: all, those that an earlier session had met, and of these those with a fix that had worked by then."""
+_EARLIER = "SELECT 1 FROM occurrence b WHERE b.failure = one.failure AND b.at < one.at AND b.root <> one.root"
+_FIXED = (
+    "SELECT 1 FROM fix x JOIN fix_evidence e ON e.fix = x.id WHERE x.failure = one.failure "
+    "AND x.status = 'active' AND e.at < one.at AND e.root <> one.root"
+)
 
 
-def met_again_in(db: Database, window: Window) -> Again:
-    """The errors of the whole window."""
-    rows = _met_again(db, window, "0 * ?")
-    return Again(*map(int, rows[0][1:])) if rows else Again(0, 0, 0)
-
-
-def _met_again(db: Database, window: Window, group: str) -> list[Row]:
+def _met_once(window: Window) -> tuple[str, list[object]]:
+    """`one`: the failures of each session, when it first met them."""
     where, values = window.where("o.at", "o.project")
-    earlier = "SELECT 1 FROM occurrence b WHERE b.failure = one.failure AND b.at < one.at AND b.root <> one.root"
-    fixed = (
-        "SELECT 1 FROM fix x JOIN fix_evidence e ON e.fix = x.id WHERE x.failure = one.failure "
-        "AND x.status = 'active' AND e.at < one.at AND e.root <> one.root"
-    )
-    return db.query(
+    one = (
         "WITH one AS (SELECT o.failure, o.root, min(o.at) AS at FROM occurrence o JOIN failure f ON f.id = o.failure "
-        f"WHERE {where} AND f.family <> 'agent' GROUP BY o.failure, o.root) "
-        f"SELECT {group}, count(*), sum(CASE WHEN EXISTS ({earlier}) THEN 1 ELSE 0 END), "
-        f"sum(CASE WHEN EXISTS ({fixed}) THEN 1 ELSE 0 END) FROM one GROUP BY 1 ORDER BY 1",
-        [*values, _MICROSECONDS_PER_WEEK],
+        f"WHERE {where} AND f.family <> 'agent' GROUP BY o.failure, o.root)"
     )
+    return one, values
+
+
+def met_again(db: Database, window: Window) -> list[tuple[int, Again]]:
+    """(day since 1970, its errors), for every day that had any."""
+    one, values = _met_once(window)
+    rows = db.query(
+        f"{one} SELECT one.at / ?, count(*), sum(CASE WHEN EXISTS ({_EARLIER}) THEN 1 ELSE 0 END), "
+        f"sum(CASE WHEN EXISTS ({_FIXED}) THEN 1 ELSE 0 END) FROM one GROUP BY 1 ORDER BY 1",
+        [*values, _MICROSECONDS_PER_DAY],
+    )
+    return [(int(day), Again(*map(int, rest))) for day, *rest in rows]
+
+
+class Met(NamedTuple):
+    """An error of a session, at the message that it first stands in."""
+
+    at: int
+    failure: str
+    error: str
+    session: str
+    message: int
+    agent: str
+    project: str | None
+
+
+def met(db: Database, window: Window, which: Which, limit: int) -> list[Met]:
+    """The errors that `met_again` counts, the newest first."""
+    one, values = _met_once(window)
+    condition = {"all": "", "before": f"AND EXISTS ({_EARLIER})", "fixed": f"AND EXISTS ({_FIXED})"}[which]
+    rows = db.query(
+        f"{one} SELECT one.at, one.failure, coalesce(nullif(min(o.words), ''), f.signature), min(o.source), "
+        "min(o.message_index), min(o.agent), min(o.project) FROM one JOIN failure f ON f.id = one.failure "
+        "JOIN occurrence o ON o.failure = one.failure AND o.root = one.root AND o.at = one.at "
+        f"WHERE 1 = 1 {condition} GROUP BY one.at, one.failure, one.root, f.signature "
+        "ORDER BY one.at DESC, one.failure, one.root LIMIT ?",
+        [*values, limit],
+    )
+    return [Met(*row) for row in rows]
 
 
 def weekly_lessons(db: Database, window: Window) -> list[tuple[int, int]]:

@@ -44,6 +44,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     """For an edit: the head of what it wrote, so that a fix can be told in a line."""
     others: tuple[str, ...] = ()
     """For an edit of several files: all but the first, which is the target."""
+    change: str = ""
+    """For an edit: the lines that went and came, where they were asked for (`sessions/changes`)."""
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):

@@ -115,7 +115,11 @@ _REGEX = re.compile(r"\(\?|\[\^|\\[wsdbA-Z]|[)\]][+*?{]")
 _RESOURCE = re.compile(r"[a-z]{4,}(?:/[\w.-]++){3,}\Z", re.A)
 """`projects/12345/secrets/name`: where a cloud keeps it."""
 _SELECTOR = re.compile(r"[#.][a-z]+(?:-[a-z]+)*\Z")
-_LITERAL_BEFORE = re.compile(r"(?:\s|\A)--?[a-z-]*-\Z|;[ ]*\Z|\b(?:user(?:name|[ ]id)?|uid)[ ]?=[ ]?\S+[ ,]+\Z", re.I)
+_LITERAL_BEFORE = re.compile(
+    r"(?:\s|\A)--?[a-z-]*-\Z|-literal=\Z|;[ ]*\Z|\b(?:user(?:name|[ ]id)?|uid)[ ]?=[ ]?\S+[ ,]+\Z"
+    r"|^[ \t|-]*(?:user(?:name)?|login|uid|host|email)[ ]?[:=][ ]?[^\s\"'(]+[ ]*\n[ \t|-]*\Z",
+    re.I | re.M,
+)
 _USER_INFO_END = re.compile(r"[\s/@?#;,(\"']")
 _DIGIT = re.compile(r"\d", re.A)
 _LETTER = re.compile(r"[A-Za-z]")
@@ -155,7 +159,21 @@ def is_password(candidate: Candidate) -> bool:
     value = candidate.value
     if len(value) > MAX_NAME_CHARACTERS:
         return bool(_DIGIT.search(value) or _SYMBOL.search(value))
-    return may_be_password(value, _is_literal(candidate)) and not _is_in_user_info(candidate)
+    if _is_in_user_info(candidate):
+        return False
+    literal = _is_literal(candidate)
+    if may_be_password(value, literal):
+        return True
+    return literal and not _is_beside(candidate) and is_plain_word(value, spoken=False) and not _is_no_value(value)
+
+
+def _is_beside(candidate: Candidate) -> bool:
+    """Whether it is the next of a list, in which the name stands as well."""
+    try:
+        start = candidate.match.end("name")
+    except IndexError:
+        return True
+    return bool(re.search(r"[],]", candidate.text[start : candidate.match.start("secret")]))
 
 
 @lru_cache(maxsize=_VERDICTS_REMEMBERED)
@@ -203,6 +221,37 @@ def is_words(value: str, joints: str = "-._ ") -> bool:
         return False
     words = value.lower().rstrip("0123456789").split(found[1])
     return len({*words}) == len(words) and _NO_WORD_OF_A_PHRASE.isdisjoint(words)
+
+
+_JOINED = re.compile(r"[A-Za-zÀ-ɏ]{2,24}(?:[-._&=+/^'][A-Za-zÀ-ɏ]{1,24}){0,3}\d{0,4}")
+_MIN_WORD_CHARACTERS = 5
+_NO_PASSWORD = re.compile(
+    r"(?:ed|ing|ly|able|ible|ment|tion|sion|ness|ity|ance|ence|ize|ised?|ful|less|ous|ive|ary|ory|ism|ist|ship|hood)\Z"
+)
+_SAID_OF_PASSWORDS = frozenset(
+    "above again already always another anything automatically available because before being below blank "
+    "boolean both bound case common compromised contraseña correct correcta currently different difficult "
+    "disabled done down dummy either empty enabled equal errada even exactly example falsch false fine foobar "
+    "foobared geheim gleich gone good guest hard hasło here heslo hidden hunter identical incorrecta "
+    "incorrecte inside itself jelszó just kennwort kept known later leaked leer left like local longer made "
+    "mandatory masked meant mine mongodb motdepasse mysql never nicht none nothing null nullable number "
+    "obligatoire often okay optional other parola part passwort postgres postgresql present random really "
+    "redacted redis richtig root safe salasana same sample secret secreta secreto secure segredo senha sent "
+    "simple simply something still stored string strings such supposed sure taken temporary their them then "
+    "there these they true typed unchanged undefined under unique unknown unsafe untouched vacía varchar "
+    "verified vide void wachtwoord what when where which whose within without working would yours пароль".split()
+)
+
+
+@lru_cache(maxsize=_VERDICTS_REMEMBERED)
+def is_plain_word(value: str, *, spoken: bool = True) -> bool:
+    """`marmalade`, `hazelnut-cream`: words of no meaning to a program, nor to who speaks of passwords."""
+    if len(value) < _MIN_WORD_CHARACTERS or not _JOINED.fullmatch(value) or _OWN_NAME.search(value):
+        return False
+    words = re.split(r"[-._&=+/^']", value.lower().rstrip("0123456789"))
+    if not _SAID_OF_PASSWORDS.isdisjoint(words) or not _NO_WORD_OF_A_PHRASE.isdisjoint(words):
+        return False
+    return len(words) > 1 or not (spoken and _NO_PASSWORD.search(words[0]))
 
 
 def is_passphrase(candidate: Candidate) -> bool:

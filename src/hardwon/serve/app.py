@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import importlib.util
-import json
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,11 +24,10 @@ from msgspec.structs import replace
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hardwon import __version__
-from hardwon.afterwards import held
 from hardwon.api.access import make_first
-from hardwon.durable import write_whole
 from hardwon.errors import HardwonError
 from hardwon.serve import problems
+from hardwon.serve.announced import announced
 from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Send, ServiceSettings, tagged
 from hardwon.serve.pages import care, frame, harvesting, overview
 from hardwon.serve.pages import failures as failures_page
@@ -65,8 +63,6 @@ PAGES = (
 )
 MCP_PATH = "/mcp"
 _MAX_CONNECTIONS = 500
-SERVING = "serving.json"
-"""In the home folder: where a service of this machine is, while its process holds the lock beside it."""
 
 
 def application(pool: Pool, settings: ServiceSettings) -> App:
@@ -192,26 +188,6 @@ class _Patient(uvicorn.Server):
         return await super().on_tick(counter) or self._ended()
 
 
-@contextmanager
-def _announced(home: Path, settings: ServiceSettings) -> Iterator[None]:
-    """Tells `hardwon open` where the service is, as long as it runs; the first one of a home does."""
-    with held(home / f"{SERVING}.lock") as ours:
-        if ours and settings.local and not settings.public:
-            write_whole(home / SERVING, json.dumps({"address": settings.address}))
-        yield
-
-
-def running(home: Path) -> str:
-    """The address of a service of this home that runs; empty without one."""
-    with held(home / f"{SERVING}.lock") as ours:
-        if ours:
-            return ""  # whoever wrote the address has ended
-    try:
-        return str(json.loads((home / SERVING).read_text())["address"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-
-
 class Server:
     """A service and the link that its owner gets in by, if there was no token yet."""
 
@@ -268,7 +244,8 @@ class Server:
         )
         server = _Patient(config, lambda: bool(idle) and time.monotonic() - self._last > idle)
         try:
-            with _announced(self._pool.home, self.settings):
+            local = self.settings.local and not self.settings.public
+            with announced(self._pool.home, self.settings.address if local else ""):
                 server.run(sockets=[self._socket])
         finally:
             self._close()

@@ -6,8 +6,9 @@ Projects are named by id here; who may name them is the caller's affair.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from hardwon.api import Hardwon, convert, failures
@@ -16,14 +17,17 @@ from hardwon.briefing.rank import best_fix
 from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
 from hardwon.clock import moment, now, to_microseconds
-from hardwon.errors import NotFound
+from hardwon.errors import HardwonError, NotFound
 from hardwon.model.attempt import Attempt
-from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Project, SessionRecord
+from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Occurrence, Project, SessionRecord
 from hardwon.store import attempts, lessons, pages, projects, sessions
 from hardwon.store import failures as stored
 from hardwon.store.database import Database
-from hardwon.store.pages import Key, Mark
+from hardwon.store.pages import Key, Mark, Step
 from hardwon.text.shown import remedy
+
+if TYPE_CHECKING:
+    from hardwon.measure.experiment import Experiment
 
 T = TypeVar("T")
 
@@ -61,14 +65,14 @@ def of_failures(
     *,
     project: str | None,
     since: int = 0,
-    only_open: bool = False,
+    fixed: bool | None = None,
     only_here: bool = False,
     after: Key | None,
     limit: int,
 ) -> tuple[list[Failure], list[Key]]:
     """The most widespread first."""
     db = memory.reading()
-    rows = failures.listed(db, project, since=since, only_open=only_open, after=after, limit=limit)
+    rows = failures.listed(db, project, since=since, fixed=fixed, after=after, limit=limit)
     return failures.with_fixes(db, rows, project if only_here else None), [*map(failures.key, rows)]
 
 
@@ -76,6 +80,11 @@ def knows_failure(memory: Hardwon, id: str, project: str | None) -> bool:
     """Whether it was met, anywhere or in one project."""
     db = memory.reading()
     return stored.get(db, id) is not None if project is None else stored.in_project(db, id, project)
+
+
+def occurrences(memory: Hardwon, id: str, project: str | None, limit: int) -> list[Occurrence]:
+    """Where a failure was met, the newest first."""
+    return [*map(convert.occurrence, stored.occurrences(memory.reading(), id, project, limit))]
 
 
 def of_sessions(
@@ -157,6 +166,18 @@ class Exposure(NamedTuple):
     project: str
     at: datetime
     shown: bool
+    used: bool | None
+    met: int
+    """Of a failure: how often the session met it afterwards."""
+
+
+def experiment(memory: Hardwon, *, project: str | None) -> Experiment | None:
+    """What came of it; None where it never began, or where what it takes to count is not installed."""
+    if not pages.takes_part(memory.reading()):
+        return None
+    with suppress(HardwonError):  # numpy and scipy are an extra
+        return counted(memory, ("experiment", project), lambda: memory.experiment(project=project))
+    return None
 
 
 def holds_nothing(memory: Hardwon) -> bool:
@@ -186,6 +207,11 @@ def of_queue(memory: Hardwon, *, project: str | None, rule: str = "", session: s
     return [*map(convert.lesson, sorted(rows, key=lambda one: (-score(one), one.id)))]
 
 
+def waiting(memory: Hardwon, *, project: str | None, rule: str = "", session: str = "") -> int:
+    """How many candidates wait."""
+    return pages.waiting(memory.reading(), project, rule, session)
+
+
 def candidates_by_rule(memory: Hardwon, *, project: str | None) -> list[tuple[str, int]]:
     return pages.candidates_by_rule(memory.reading(), project)
 
@@ -200,9 +226,19 @@ def lessons_of_failure(memory: Hardwon, id: str) -> list[Lesson]:
     return [*map(convert.lesson, pages.lessons_of_failure(memory.reading(), id, 20))]
 
 
+def taught(memory: Hardwon, sessions: Sequence[str]) -> dict[str, int]:
+    """Session → how many lessons and fixes were drawn from it."""
+    return pages.taught(memory.reading(), sessions) if sessions else {}
+
+
 def agents(memory: Hardwon) -> list[str]:
     """Those that sessions were harvested of."""
     return pages.agents(memory.reading())
+
+
+def steps(memory: Hardwon, session: str) -> list[Step]:
+    """The calls of a session in their order."""
+    return pages.steps_of_session(memory.reading(), session, 1_000)
 
 
 def marks(memory: Hardwon, session: str) -> list[Mark]:
@@ -218,7 +254,11 @@ def came_back(memory: Hardwon, ids: Sequence[str]) -> dict[str, int]:
 def exposures(memory: Hardwon, item: str) -> list[Exposure]:
     """Who was shown a lesson or a failure, the newest first."""
     return [
-        Exposure(row.session, row.agent, row.project, moment(row.at), bool(row.shown))
+        Exposure(
+            *(row.session, row.agent, row.project, moment(row.at), bool(row.shown)),
+            None if row.used is None else bool(row.used),
+            row.met,
+        )
         for row in pages.exposures(memory.reading(), item, 50)
     ]
 

@@ -524,6 +524,6 @@ class Mounted:
 
 
 def _caller(context: Any) -> Caller:
-    caller = context.request_context.request.scope["state"]["caller"]
+    caller = context.request_context.request.scope["user"]
     assert isinstance(caller, Caller)
     return caller

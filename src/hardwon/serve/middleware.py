@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from hashlib import blake2b
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import anyio.to_thread
+from litestar.config.allowed_hosts import AllowedHostsConfig
+from litestar.connection import ASGIConnection
+from litestar.enums import ScopeType
+from litestar.middleware.allowed_hosts import AllowedHostsMiddleware
+from litestar.middleware.authentication import AbstractAuthenticationMiddleware, AuthenticationResult
 from msgspec import Struct
 
 from hardwon.api.access import Token, recognise
@@ -22,6 +28,9 @@ from hardwon.errors import HardwonError
 from hardwon.serve.permissions import Caller
 from hardwon.serve.pool import Pool
 from hardwon.serve.problems import MEDIA_TYPE, Refused, encoded
+
+if TYPE_CHECKING:
+    from litestar.types import HTTPScope
 
 # How a service is reached, and what it puts up with.
 
@@ -204,6 +213,65 @@ def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return any(name == b"content-type" and value.startswith(_TAGGED) for name, value in headers)
 
 
+# Litestar's own checks, in front of its router: behind it, unknown paths would pass them and so tell which there are.
+
+
+async def _go_on(*_: Any) -> Any:
+    """What stands behind each of them: the next check."""
+
+
+async def _refuse_host(_: Any) -> None:
+    raise Refused(
+        HTTPStatus.MISDIRECTED_REQUEST, "unknown host name: start the service with --public https://NAME to add it"
+    )
+
+
+class Tokens(AbstractAuthenticationMiddleware):
+    """Whose token comes with a request: its `user`."""
+
+    def __init__(self, pool: Pool, rate: RateLimit, failures: RateLimit) -> None:
+        openly = "|".join(map(re.escape, sorted(OPEN_PATHS)))
+        super().__init__(_go_on, rf"\A(?:{openly})\Z", exclude_http_methods=(), scopes={ScopeType.HTTP})
+        self._pool = pool
+        self._rate = rate
+        self._failures = failures
+
+    async def authenticate_request(self, connection: ASGIConnection[Any, Any, Any, Any]) -> AuthenticationResult:
+        scope = cast(Scope, connection.scope)
+        headers = _headers(scope)
+        bearer, cookie = _bearer(headers), _cookie(headers)
+        token = bearer or cookie
+        found = await anyio.to_thread.run_sync(self._recognised, token) if token else None
+        if found is None:
+            slow_down(self._failures, _peer(scope))
+            lacks = (
+                "invalid token: unknown, revoked or expired"
+                if token
+                else "missing token: send `Authorization: Bearer TOKEN`"
+            )
+            raise Refused(HTTPStatus.UNAUTHORIZED, f"{lacks}: `hardwon token make` creates one")
+        if not bearer and scope["method"] not in _SAFE and "origin" not in headers:
+            raise Refused(HTTPStatus.FORBIDDEN, "a change authenticated by cookie needs an Origin header")
+        slow_down(self._rate, found.id)
+        return AuthenticationResult(user=Caller(found), auth=None)
+
+    def _recognised(self, token: str) -> Token | None:
+        try:
+            with self._pool.reading() as memory:
+                return recognise(memory, token)
+        except HardwonError:
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "the store is unavailable: try again later") from None
+
+
+def slow_down(rate: RateLimit, who: str) -> None:
+    if wait := rate.seconds_to_wait(who):
+        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, f"too many requests: try again in {math.ceil(wait)} s")
+
+
+def _peer(scope: Scope) -> str:
+    return str((scope.get("client") or ("",))[0])
+
+
 class Middleware:
     def __init__(self, app: App, pool: Pool, settings: ServiceSettings, shown: Shown | None = None) -> None:
         """`shown` makes a page of what is refused, for browsers."""
@@ -211,10 +279,12 @@ class Middleware:
         self._shown = shown
         self._pool = pool
         self._settings = settings
-        self._hosts = settings.hosts()
         self._origins = settings.origins()
         self._rate = RateLimit(settings.rate, settings.burst)
         self._failures = RateLimit(settings.rate / 10, max(1, settings.burst // 4))  # of wrong tokens
+        hosts = AllowedHostsConfig(sorted(settings.hosts()), www_redirect=False)
+        self._hosts = AllowedHostsMiddleware(_go_on, hosts)
+        self._tokens = Tokens(pool, self._rate, self._failures)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -226,26 +296,23 @@ class Middleware:
         closing = _with_headers(send)
         headers = _headers(scope)
         try:
+            await self._check_host(scope, headers)
             self._check_place(headers, str(scope["method"]))
             _check_address(scope)
-            caller = await self._caller(scope, headers)
+            if scope["path"] in OPEN_PATHS:
+                slow_down(self._failures if scope["path"].startswith(LOGIN) else self._rate, f"open {_peer(scope)}")
+            await self._tokens(cast("HTTPScope", scope), cast(Any, receive), cast(Any, send))
             body = await self._body(scope, headers, receive)
         except Refused as error:
             await _refuse(closing, error, self._shown if wants_page(headers) else None)
             return
-        scope.setdefault("state", {}).update(caller=caller, body=body)  # a host without lifespan gives none
+        scope.setdefault("state", {})["body"] = body  # a host without lifespan gives none
         await self._app(scope, _once(body, receive), closing)
 
     def _check_place(self, headers: dict[str, list[str]], method: str) -> None:
         """A page of another site must not reach the service through somebody's browser, nor ask whether it may."""
         if method == "OPTIONS":
             raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "cross-origin requests are not allowed")
-        hosts = headers.get("host", [])
-        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            raise Refused(
-                HTTPStatus.MISDIRECTED_REQUEST,
-                "unknown host name: start the service with --public https://NAME to add it",
-            )
         origins = headers.get("origin", [])
         if any(origin not in self._origins for origin in origins) or len(origins) > 1:
             raise Refused(HTTPStatus.FORBIDDEN, "cross-origin requests are not allowed")
@@ -253,37 +320,11 @@ class Middleware:
         if site not in ("none", "same-origin"):  # not even by a link: it may ask for anything, or log somebody in
             raise Refused(HTTPStatus.FORBIDDEN, "cross-origin requests are not allowed")
 
-    async def _caller(self, scope: Scope, headers: dict[str, list[str]]) -> Caller | None:
-        peer = str((scope.get("client") or ("",))[0])
-        if scope["path"] in OPEN_PATHS:
-            self._slow_down(self._failures if scope["path"].startswith(LOGIN) else self._rate, f"open {peer}")
-            return None
-        bearer, cookie = _bearer(headers), _cookie(headers)
-        token = bearer or cookie
-        found = await anyio.to_thread.run_sync(self._recognised, token) if token else None
-        if found is None:
-            self._slow_down(self._failures, peer)
-            lacks = (
-                "invalid token: unknown, revoked or expired"
-                if token
-                else "missing token: send `Authorization: Bearer TOKEN`"
-            )
-            raise Refused(HTTPStatus.UNAUTHORIZED, f"{lacks}: `hardwon token make` creates one")
-        if not bearer and scope["method"] not in _SAFE and "origin" not in headers:
-            raise Refused(HTTPStatus.FORBIDDEN, "a change authenticated by cookie needs an Origin header")
-        self._slow_down(self._rate, found.id)
-        return Caller(found)
-
-    def _recognised(self, token: str) -> Token | None:
-        try:
-            with self._pool.reading() as memory:
-                return recognise(memory, token)
-        except HardwonError:
-            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "the store is unavailable: try again later") from None
-
-    def _slow_down(self, rate: RateLimit, who: str) -> None:
-        if wait := rate.seconds_to_wait(who):
-            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, f"too many requests: try again in {math.ceil(wait)} s")
+    async def _check_host(self, scope: Scope, headers: dict[str, list[str]]) -> None:
+        """Asked of Litestar before a route is looked for, and without regard to case."""
+        given = ",".join(headers.get("host", [])).lower().encode("latin-1")
+        asked = {**scope, "headers": [(b"host", given)] if given else []}
+        await self._hosts(cast("HTTPScope", asked), _go_on, _refuse_host)
 
     async def _body(self, scope: Scope, headers: dict[str, list[str]], receive: Receive) -> bytes:
         length = headers.get("content-length", ["0"])[0]
@@ -318,7 +359,9 @@ def is_page(path: str) -> bool:
 
 
 def wants_page(headers: Mapping[str, Iterable[str]]) -> bool:
-    return any("text/html" in each for each in headers.get("accept", ()))
+    """Whether somebody looks at it, and no program: a browser that goes there says so, whatever it accepts."""
+    accepted = any("text/html" in each for each in headers.get("accept", ()))
+    return accepted or "document" in headers.get("sec-fetch-dest", ())
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:

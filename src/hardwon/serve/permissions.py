@@ -81,7 +81,7 @@ def need_no_path(name: str) -> None:
 
 
 def of(connection: ASGIConnection[Any, Any, Any, Any]) -> Caller:
-    caller = connection.scope["state"]["caller"]  # put there by the middleware
+    caller = connection.scope["user"]  # put there by the middleware
     assert isinstance(caller, Caller)
     return caller
 

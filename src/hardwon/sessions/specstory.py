@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, lru_cache
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -23,7 +23,8 @@ from hardwon.clock import microseconds
 from hardwon.model.session import Message, Origin, Role, Session, ToolCall, ToolResult
 from hardwon.sessions.origin import user_message
 from hardwon.sessions.reader import Source
-from hardwon.sessions.specstory_page import OPENING, RULE, THOUGHT, Header, Page, following
+from hardwon.sessions.specstory_doubt import doubtful
+from hardwon.sessions.specstory_page import OPENING, THOUGHT, Header, Page, following
 from hardwon.sessions.specstory_tools import (
     TURNED_DOWN,
     Tool,
@@ -396,119 +397,3 @@ def _joined(lines: list[str]) -> str:
     while start < end and lines[end - 1].strip() in ("", "---"):
         end -= 1
     return "\n".join(lines[start:end]).strip()
-
-
-# Users' headers that a tool may have printed, or a quoted file hold: what stands under them is read, not believed.
-# Whoever closes the fence or the tag that he is printed in, and opens it again behind what he lets the user say, writes
-# what SpecStory would. But users mostly speak after an agent's words, agents answer, time goes on, and what was cut in
-# two begins again where it should not. No such sign is enough by itself: people interrupt, agents end with code, clocks
-# are set. A forger who opens another tool than the one that prints him, at the right time, cannot be told: where
-# SpecStory writes output as it is, such a file is one that it could have written.
-
-_CLOCKS_DIFFER = 3_600_000_000
-"""An hour: who writes beforehand is out by days, real headers by a minute."""
-
-
-def doubtful(page: Page) -> Iterator[int]:
-    """The lines of the headers that are not believed."""
-    ends = [*(header.line for header in page.headers[1:]), len(page.lines)]
-    turns = [_Turn(page, header, end) for header, end in zip(page.headers, ends, strict=False)]
-    for at, turn in enumerate(turns):
-        before, answer = turns[at - 1] if at else None, turns[at + 1] if at + 1 < len(turns) else None
-        may_be_forged = turn.header.user and not turn.header.sidechain
-        if may_be_forged and (not _in_time(page.headers, at) or _is_cut_in(before, turn, answer)):
-            yield turn.header.line
-
-
-def _is_cut_in(before: _Turn | None, turn: _Turn, answer: _Turn | None) -> bool:
-    """Whether a user's turn came into the middle of what stands around it, or another into the middle of its own."""
-    is_exact = turn.header.form.endswith(" s")  # the agent's own log: it has what is said meanwhile as messages
-    if not is_exact and any(near and near.header.user for near in (before, answer)):
-        return True
-    if before and before.has_code and (turn.closes_too_many or (answer and answer.closes_too_many)):
-        return True
-    if before and answer and answer.goes_on_from(before):
-        return True
-    if before is None or before.header.user or not before.ends_with_code:
-        return False
-    return turn.has_parts or ((answer is None or turn.ends_with_code) and turn.opens_again(before))
-
-
-def _in_time(headers: list[Header], at: int) -> bool:
-    """Whether a header is dated between those around it, but for the answer, which would be of the same hand."""
-    time = headers[at].at
-    if time is None:
-        return True
-    earlier = next((found for number in range(at - 1, -1, -1) if (found := headers[number].at)), None)
-    later = next((found for number in range(at + 2, len(headers)) if (found := headers[number].at)), None)
-    if earlier and later and earlier > later:
-        return True
-    return (earlier or time) - _CLOCKS_DIFFER <= time <= (later or time) + _CLOCKS_DIFFER
-
-
-class _Turn:
-    """A message, from its header to the next."""
-
-    def __init__(self, page: Page, header: Header, end: int) -> None:
-        self.header = header
-        self._page = page
-        self._end = end
-
-    @cached_property
-    def _code(self) -> list[int]:
-        """Where fences and tools begin; not the empty fences that Copilot writes for edits."""
-        return self._page.code_between(self.header.line, self._end)
-
-    @property
-    def has_code(self) -> bool:
-        return bool(self._code or self._page.fences_between(self.header.line, self._end))
-
-    @cached_property
-    def last_line(self) -> str:
-        lines, last = self._page.lines, self._end - 1
-        while last > self.header.line and lines[last].strip() in ("", RULE):
-            last -= 1
-        return lines[last]
-
-    @property
-    def ends_with_code(self) -> bool:
-        return self.last_line.startswith(("```", "</"))
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether rules part it, as they part what an agent says and uses."""
-        lines = self._page.lines
-        first = next((line for line in range(self.header.line, self._end) if lines[line] == RULE), self._end)
-        return any(line.strip() not in ("", RULE) for line in lines[first : self._end])
-
-    @property
-    def closes_too_many(self) -> bool:
-        """Whether its first fence is an end rather than a beginning, and all of them are no pairs."""
-        page, fences = self._page, self._page.fences_between(self.header.line, self._end)
-        first = self._code[0] if self._code else 0
-        return bool(first and page.is_plain(first) and page.lines[first - 1]) and len(fences) % 2 == 1
-
-    def opens_again(self, before: _Turn) -> bool:
-        """Whether a fence in it begins as the last one before ended, or as that began."""
-        page, lines = self._page, self._page.lines
-        openings = {before.last_line, *(lines[line] for line in before._code[-1:])}
-        begun = (line for line in page.fences_between(self.header.line, self._end) if line in page.fences)
-        return any(lines[line] in openings for line in begun)
-
-    def goes_on_from(self, before: _Turn) -> bool:
-        """Whether a part begins with its first fence and is no tool; or its first command is the last of the one
-        before, used in the same way, and does not begin to print as that did, as one does that is run again."""
-        page = self._page
-        if not self._code or not before.has_code:
-            return False
-        if not page.is_tool(self._code[0]):
-            return page.begins_a_part(self._code[0]) and not page.is_edit(self._code[0])
-        first, used = self._first_command(self._code), self._first_command(reversed(before._code))
-        if first is None or used is None or page.paragraph(first) != page.paragraph(used):
-            return False
-        printed, printed_before = page.printed_first(first), page.printed_first(used)
-        return printed is not None and printed_before is not None and printed[:1] != printed_before[:1]
-
-    def _first_command(self, code: Iterable[int]) -> int | None:
-        """The first tool that prints what others may have written: every line of an edit has its mark."""
-        return next((line for line in code if self._page.is_tool(line) and not self._page.is_edit(line)), None)

@@ -38,6 +38,7 @@ _HEADER = re.compile(r"_\*\*(User|Agent|Assistant|)( - sidechain)?(?: \(([^)]{1,
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?$")
 _OPENS_A_FENCE = re.compile(r"(`{3,})([^`]*)$")
 _MARKS = frozenset("`_<")  # what fences, headers and tags begin with
+_EDIT_MARKS = frozenset(("", " ", "+", "-", "@", "\\"))
 _BLANK_LINES_PASSED = 3
 _LINES_COMPARED = 4
 _RUN = "a command and its output"
@@ -315,6 +316,26 @@ class Page:
         """Where any begins or ends."""
         return self._fence_lines[bisect_left(self._fence_lines, line) : bisect_left(self._fence_lines, end)]
 
+    def only_edits(self, line: int, end: int) -> bool:
+        """Whether all fences between two lines show what was changed."""
+        return _count(self._fence_lines, line, end) == 2 * _count(self._edits, line, end)
+
+    def edits_are_marked(self, line: int, end: int) -> bool:
+        """Whether every line of what was changed has its mark."""
+        return not _count(self._unmarked_edits, line, end)
+
+    @cached_property
+    def _edits(self) -> list[int]:
+        return sorted(number for number in self.fences if self.is_edit(number))
+
+    @cached_property
+    def _unmarked_edits(self) -> list[int]:
+        return [
+            number
+            for number in self._edits
+            if any(text[:1] not in _EDIT_MARKS for text in self.lines[number + 1 : self.fences[number]])
+        ]
+
     def code_between(self, line: int, end: int) -> list[int]:
         """Where the fences and tools begin that are in no other, but for the empty ones amid Copilot's words."""
         found: list[int] = []
@@ -487,6 +508,10 @@ def _lines_ending(words: str, text: str) -> list[int]:
         done = at
         at = text.find(words, at + 1)
     return numbers
+
+
+def _count(numbers: list[int], line: int, end: int) -> int:
+    return bisect_left(numbers, end) - bisect_left(numbers, line)
 
 
 def following(numbers: list[int], line: int, otherwise: int) -> int:

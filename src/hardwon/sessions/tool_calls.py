@@ -12,6 +12,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from hardwon.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
+from hardwon.sessions import changes
 from hardwon.sessions.lines import json_object
 
 Action = Literal["run", "edit", "read", "web", "other"]
@@ -148,7 +149,15 @@ def _edit_call(call_id: str, name: str, args: Record, arguments: object) -> Tool
         target=target[:MAX_COMMAND_CHARACTERS],
         detail=head[:MAX_DETAIL_CHARACTERS],
         others=tuple(dict.fromkeys(file[:MAX_COMMAND_CHARACTERS] for file in files[:MAX_FILES] if file != target)),
+        change=(patch or _change(args)) if changes.wanted() else "",
     )
+
+
+def _change(args: Record) -> str:
+    edits = args.get("edits")
+    several = [one for one in edits if isinstance(one, dict)] if isinstance(edits, list) else []
+    sides = ((_first_text(one, _OLD_TEXT_KEYS), _first_text(one, _EDIT_TEXT_KEYS)) for one in several or [args])
+    return "\n".join(filter(None, (changes.as_diff(old, new) for old, new in sides)))
 
 
 def _edit_text(args: Record) -> str:

@@ -341,12 +341,14 @@ def _visits(rows: list[Row]) -> str:
 
 
 def listed(
-    db: Database, project: str | None = None, since: int = 0, limit: int = 1000, *, only_open: bool = False
+    db: Database, project: str | None = None, since: int = 0, limit: int = 1000, *, fixed: bool | None = None
 ) -> list[FailureRow]:
-    """Failures of a project (or of all), the most widespread first; open ones have no fix that is known to work."""
+    """Failures of a project (or of all), the most widespread first; with a fix known to work or without, if asked."""
     where = "(? IS NULL OR o.project = ?) AND o.at >= ?"
-    if only_open:
-        where += " AND NOT EXISTS (SELECT 1 FROM fix x WHERE x.failure = f.id AND x.status = 'active')"
+    if fixed is not None:
+        where += (
+            f" AND {'' if fixed else 'NOT '}EXISTS (SELECT 1 FROM fix x WHERE x.failure = f.id AND x.status = 'active')"
+        )
     return _listed(db, where, (project, project, since), limit)
 
 
@@ -390,8 +392,8 @@ class Met(NamedTuple):
 def met_in(db: Database, project: str) -> Met:
     """Without the errors of agents' own tools."""
     errors, different = db.query(
-        "SELECT coalesce(sum(p.sessions), 0), count(*) FROM failure_in_project p JOIN failure f ON f.id = p.failure "
-        "WHERE p.project = ? AND f.family <> 'agent'",
+        "SELECT coalesce(sum(sessions), 0), count(*) FROM failure_in_project "
+        "WHERE project = ? AND failure NOT IN (SELECT id FROM failure WHERE family = 'agent')",
         (project,),
     )[0]
     (held,) = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0]
@@ -462,14 +464,16 @@ def fixes(
     return found
 
 
-def occurrences(db: Database, id: str, project: str | None = None) -> list[OccurrenceRow]:
+def occurrences(
+    db: Database, id: str, project: str | None = None, limit: int = _MAX_OCCURRENCES_TOLD
+) -> list[OccurrenceRow]:
     """The newest first; of one project, or of all."""
     rows = db.query(
         "SELECT o.source, coalesce(s.path, ''), o.agent, coalesce(p.name, ''), o.message_index, o.at, o.command, "
         "o.exit_code, o.excerpt FROM occurrence o LEFT JOIN session s ON s.id = o.source "
         "LEFT JOIN project p ON p.id = o.project WHERE o.failure = ? AND (? IS NULL OR o.project = ?) "
         "ORDER BY o.at DESC, o.source LIMIT ?",
-        (id, project, project, _MAX_OCCURRENCES_TOLD),
+        (id, project, project, limit),
     )
     return [OccurrenceRow(*row) for row in rows]
 

@@ -338,8 +338,9 @@ def counted(db: Database, column: Literal["kind", "status"]) -> dict[str, int]:
     return dict(db.query(f"SELECT {column}, count(*) FROM lesson GROUP BY {column} ORDER BY {column}"))
 
 
-def count(db: Database) -> int:
-    return int(db.query("SELECT count(*) FROM lesson")[0][0])
+def count(db: Database, status: str | None = None) -> int:
+    where, values = ("", ()) if status is None else (" WHERE status = ?", (status,))
+    return int(db.query(f"SELECT count(*) FROM lesson{where}", values)[0][0])
 
 
 def _lesson(row: Row) -> StoredLesson:
@@ -468,9 +469,9 @@ def superseded_in(db: Database, id: str) -> list[str]:
 def contradicted(db: Database, id: str) -> list[str]:
     """Lessons that are believed and say the opposite of this one."""
     rows = db.query(
-        "SELECT l.id FROM lesson l WHERE l.status = 'active' AND l.id IN ("
-        "SELECT other FROM lesson_link WHERE lesson = ? AND relation = 'contradicts' UNION "
-        "SELECT lesson FROM lesson_link WHERE other = ? AND relation = 'contradicts') ORDER BY l.id",
+        "SELECT l.id FROM (SELECT other AS id FROM lesson_link WHERE lesson = ? AND relation = 'contradicts' UNION "
+        "SELECT lesson FROM lesson_link WHERE other = ? AND relation = 'contradicts') k "
+        "CROSS JOIN lesson l WHERE l.id = k.id AND l.status = 'active' ORDER BY l.id",
         (id, id),
     )
     return [row[0] for row in rows]

@@ -87,13 +87,12 @@ def _key(db: Database, name: str) -> bytes:
     return bytes.fromhex(db.query("SELECT value FROM meta WHERE key = ?", (name,))[0][0])
 
 
-def ids_like(db: Database, beginning: str) -> list[str]:
+def ids_like(db: Database, beginning: str, *, sessions: bool = False) -> list[str]:
     """Lessons, failures and attempts whose id begins so; at most two, which is enough to see ambiguity."""
     end = beginning + "\uffff"
-    each = " UNION ALL ".join(
-        f"SELECT id FROM {table} WHERE id >= ? AND id < ?" for table in ("lesson", "failure", "attempt")
-    )
-    rows = db.query(f"{each} ORDER BY 1 LIMIT 2", (beginning, end) * 3)
+    tables = ("lesson", "failure", "attempt", *(["session"] if sessions else []))
+    each = " UNION ALL ".join(f"SELECT id FROM {table} WHERE id >= ? AND id < ?" for table in tables)
+    rows = db.query(f"{each} ORDER BY 1 LIMIT 2", (beginning, end) * len(tables))
     return [row[0] for row in rows]
 
 

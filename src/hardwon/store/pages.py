@@ -81,15 +81,24 @@ def of_lessons(
     return [by_id[id] for id in chosen]
 
 
-def of_failures(db: Database, *, project: str | None, after: Key | None, limit: int) -> list[FailureRow]:
-    """The most widespread first."""
-    table = "f" if project is None else "p"
-    source = f"{_EVERYWHERE} FROM failure f" if project is None else _IN_PROJECT
-    columns = (f"{table}.sessions", f"{table}.occurrences", f"{table}.last_seen", "f.id")
-    where = Conditions().equal("p.project", project).behind(columns, after)
+def of_failures(
+    db: Database, *, project: str | None, fixed: bool | None = None, after: Key | None, limit: int
+) -> list[FailureRow]:
+    """The most widespread first; those with a fix that is known to work, or those without one, if that is asked."""
+    table, id = ("failure", "id") if project is None else ("failure_in_project", "failure")
+    columns = ("sessions", "occurrences", "last_seen", id)
+    where = Conditions().equal("project", project).behind(columns, after)
+    if fixed is not None:
+        where.add(f"{id} {'IN' if fixed else 'NOT IN'} (SELECT failure FROM fix WHERE status = 'active')")
     order = ", ".join(f"{column} DESC" for column in columns)
-    rows = db.query(f"SELECT {source} {where.sql} ORDER BY {order} LIMIT ?", (*where.values, limit))
-    return [FailureRow(*row) for row in rows]
+    ids = [row[0] for row in db.query(f"SELECT {id} FROM {table} {where.sql} ORDER BY {order} LIMIT ?",
+                                      (*where.values, limit))]  # fmt: skip
+    if not ids:
+        return []
+    source = f"{_EVERYWHERE} FROM failure f" if project is None else _IN_PROJECT
+    named = Conditions().equal("p.project", project).add(f"f.id IN ({marks(ids)})", *ids)
+    rows = {row[0]: FailureRow(*row) for row in db.query(f"SELECT {source} {named.sql}", named.values)}
+    return [rows[id] for id in ids]
 
 
 def failure_in(db: Database, id: str, project: str) -> FailureRow | None:
@@ -174,6 +183,15 @@ class ExposureRow(NamedTuple):
     project: str
     at: int
     shown: int
+    used: int | None
+    """Whether the session made use of it, where that can be told."""
+    met: int
+    """Of a failure: how often the session met it afterwards."""
+
+
+def takes_part(db: Database) -> bool:
+    """Whether any line was ever dealt out at random."""
+    return bool(db.query("SELECT 1 FROM exposure WHERE chance < 1 LIMIT 1"))
 
 
 def holds_nothing(db: Database) -> bool:
@@ -188,11 +206,12 @@ def last_session(db: Database) -> int:
 
 def totals(db: Database, project: str | None) -> dict[str, int]:
     if project is None:
-        counted = {name: f"SELECT count(*) FROM {name}" for name in ("session", "failure", "fix")}
-        return {name: int(db.query(sql)[0][0]) for name, sql in counted.items()}
-    held = db.query("SELECT count(*) FROM session WHERE project = ?", (project,))[0][0]
+        counted = {"session": "session WHERE subagent = ''", "failure": "failure", "fix": "fix"}
+        return {name: int(db.query(f"SELECT count(*) FROM {rows}")[0][0]) for name, rows in counted.items()}
+    held = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0][0]
     failed = db.query("SELECT count(*) FROM failure_in_project WHERE project = ?", (project,))[0][0]
-    fixed = "SELECT count(*) FROM fix x JOIN failure_in_project p ON p.failure = x.failure WHERE p.project = ?"
+    met = "SELECT 1 FROM failure_in_project p WHERE p.project = ? AND p.failure = x.failure"
+    fixed = f"SELECT count(*) FROM fix x WHERE EXISTS ({met})"
     return {"session": int(held), "failure": int(failed), "fix": int(db.query(fixed, (project,))[0][0])}
 
 
@@ -213,12 +232,22 @@ def learned(db: Database, project: str | None, since: int, limit: int) -> tuple[
 
 def candidates(db: Database, project: str | None, rule: str, session: str, limit: int) -> list[StoredLesson]:
     """What waits for a person, the surest first; of one rule or one session, if they are named."""
-    where = Conditions().add("status = 'candidate'").equal("project", project).equal("rule", rule or None)
-    if session:
-        where.add("id IN (SELECT lesson FROM lesson_source WHERE source = ?)", session)
+    where = _waiting(project, rule, session)
     return _lessons(
         db, f"{where.sql} ORDER BY confidence DESC, last_confirmed DESC, id LIMIT ?", [*where.values, limit]
     )
+
+
+def waiting(db: Database, project: str | None, rule: str, session: str) -> int:
+    where = _waiting(project, rule, session)
+    return int(db.query(f"SELECT count(*) FROM lesson {where.sql}", where.values)[0][0])
+
+
+def _waiting(project: str | None, rule: str, session: str) -> Conditions:
+    where = Conditions().add("status = 'candidate'").equal("project", project).equal("rule", rule or None)
+    if session:
+        where.add("id IN (SELECT lesson FROM lesson_source WHERE source = ?)", session)
+    return where
 
 
 def candidates_by_rule(db: Database, project: str | None) -> list[tuple[str, int]]:
@@ -227,6 +256,17 @@ def candidates_by_rule(db: Database, project: str | None) -> list[tuple[str, int
         f"SELECT rule, count(*) FROM lesson {where.sql} GROUP BY rule ORDER BY count(*) DESC, rule", where.values
     )
     return [(str(rule), int(number)) for rule, number in rows]
+
+
+def taught(db: Database, sessions: Sequence[str]) -> dict[str, int]:
+    """Session → how many lessons and fixes were drawn from it."""
+    named = marks_for(sessions)
+    rows = db.query(
+        f"SELECT source, count(*) FROM (SELECT source, lesson FROM lesson_source WHERE source IN ({named}) UNION ALL "
+        f"SELECT source, fix FROM fix_evidence WHERE source IN ({named})) taught GROUP BY source",
+        [*sessions, *sessions],
+    )
+    return {str(id): int(number) for id, number in rows}
 
 
 def lessons_of_failure(db: Database, failure: str, limit: int) -> list[StoredLesson]:
@@ -258,18 +298,37 @@ def marks_of_session(db: Database, session: str) -> list[Mark]:
     return [Mark(*row) for row in rows]
 
 
+class Step(NamedTuple):
+    """A call of a session."""
+
+    message: int
+    outcome: str
+    tool: str
+    subject: str
+
+
+def steps_of_session(db: Database, session: str, limit: int) -> list[Step]:
+    order = "ORDER BY position LIMIT ?"
+    rows = db.query(
+        f"SELECT message_index, outcome, tool, subject FROM call WHERE session = ? {order}", (session, limit)
+    )
+    return [Step(*row) for row in rows]
+
+
 def agents(db: Database) -> list[str]:
     return [row[0] for row in db.query("SELECT DISTINCT agent FROM session ORDER BY agent")]
 
 
 def came_back(db: Database, ids: Sequence[str]) -> dict[str, int]:
-    """Failure that a fix is told for → sessions that met it after the fix had first worked."""
+    """Failure that a fix is told for → other sessions that met it after the fix had first worked."""
     if not ids:
         return {}
+    worked = "FROM fix x JOIN fix_evidence e ON e.fix = x.id WHERE x.status = 'active' AND x.failure"
+    there = f"SELECT 1 {worked} = w.failure AND e.at = w.at AND e.root = o.root"
     rows = db.query(
-        "SELECT w.failure, count(DISTINCT o.root) FROM (SELECT x.failure, min(e.at) AS at FROM fix x "
-        f"JOIN fix_evidence e ON e.fix = x.id WHERE x.status = 'active' AND x.failure IN ({marks_for(ids)}) "
-        "GROUP BY x.failure) w LEFT JOIN occurrence o ON o.failure = w.failure AND o.at > w.at GROUP BY w.failure",
+        f"SELECT w.failure, count(DISTINCT o.root) FROM (SELECT x.failure, min(e.at) AS at {worked} "
+        f"IN ({marks_for(ids)}) GROUP BY x.failure) w LEFT JOIN occurrence o ON o.failure = w.failure AND o.at > w.at "
+        f"AND NOT EXISTS ({there}) GROUP BY w.failure",
         list(ids),
     )
     return {str(id): int(number) for id, number in rows}
@@ -278,8 +337,10 @@ def came_back(db: Database, ids: Sequence[str]) -> dict[str, int]:
 def exposures(db: Database, item: str, limit: int) -> list[ExposureRow]:
     """Who was shown a lesson or a failure, or was not, the newest first."""
     rows = db.query(
-        "SELECT coalesce((SELECT min(s.id) FROM session s WHERE s.external_id = b.session), ''), b.agent, "
-        "coalesce(p.name, ''), b.created_at, e.shown FROM exposure e JOIN bootstrap b ON b.id = e.bootstrap "
+        "SELECT coalesce((SELECT min(s.id) FROM session s WHERE s.root = b.session AND s.subagent = ''), ''), b.agent, "
+        "coalesce(p.name, ''), b.created_at, e.shown, e.used, (SELECT count(*) FROM occurrence o "
+        "WHERE o.root = b.session AND o.failure = e.item AND o.at >= b.created_at) "
+        "FROM exposure e JOIN bootstrap b ON b.id = e.bootstrap "
         "LEFT JOIN project p ON p.id = b.project WHERE e.item = ? ORDER BY b.created_at DESC, b.id LIMIT ?",
         (item, limit),
     )

@@ -168,10 +168,11 @@ def starts(db: Database, project: str, limit: int) -> list[int]:
 
 
 def totals(db: Database) -> dict[str, int]:
-    names = ("sessions", "messages", "tool_calls", "errors", "redactions")
+    names = ("sessions", "subagents", "messages", "tool_calls", "errors", "redactions")
     row = db.query(
-        "SELECT count(*), coalesce(sum(messages), 0), coalesce(sum(tool_calls), 0), coalesce(sum(errors), 0), "
-        "coalesce(sum(redactions), 0) FROM session"
+        "SELECT count(CASE WHEN subagent = '' THEN 1 END), count(CASE WHEN subagent <> '' THEN 1 END), "
+        "coalesce(sum(messages), 0), "
+        "coalesce(sum(tool_calls), 0), coalesce(sum(errors), 0), coalesce(sum(redactions), 0) FROM session"
     )[0]
     return {name: int(value) for name, value in zip(names, row, strict=True)}
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
 _LATIN_UP_TO = "\u024f"
 _LEAST_FUNCTION_WORDS = 2
+_LETTERS = re.compile(r"[^\W\d_]+")
 _ONE_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
 _FUNCTION_WORDS = {
     name: frozenset(words.split())
@@ -30,6 +32,46 @@ _FUNCTION_WORDS = {
         "tr": "ve bir bu icin ile degil olarak gerekir yoksa da de ama gibi daha sonra",
     }.items()
 }
+FUNCTION_WORDS = frozenset().union(*_FUNCTION_WORDS.values())
+"""Of all these languages, without accents."""
+_WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
+_SHARE_WITHOUT_SPACES = 0.3
+
+_CALLED = {
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "pt": "Portuguese",
+    "it": "Italian",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "sv": "Swedish",
+    "tr": "Turkish",
+    "CJK": "Chinese",
+    "HANGUL": "Korean",
+    "CYRILLIC": "a language in Cyrillic letters",
+    "ARABIC": "a language in Arabic letters",
+    "HEBREW": "Hebrew",
+    "GREEK": "Greek",
+    "THAI": "Thai",
+    "DEVANAGARI": "a language in Devanagari letters",
+}
+_KANA = re.compile(r"[\u3040-\u30ff]")
+
+
+def called(text: str) -> str:
+    """The language of a text as people call it; empty for English, and where nothing tells."""
+    found = language(_LETTERS.findall(_without_accents(text.lower())))
+    return "Japanese" if found == "CJK" and _KANA.search(text) else _CALLED.get(found, "")
+
+
+def _without_accents(text: str) -> str:
+    return "".join(sign for sign in unicodedata.normalize("NFD", text) if not unicodedata.combining(sign))
+
+
+def is_without_spaces(text: str) -> bool:
+    """Whether most of it is in a script that puts none between words."""
+    return len(_WITHOUT_SPACES.findall(text)) > _SHARE_WITHOUT_SPACES * len(text)
 
 
 def language(words: Sequence[str]) -> str:

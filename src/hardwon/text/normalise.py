@@ -348,7 +348,7 @@ def presentable(line: str) -> str:
     if "@" in text or "account " in text:
         text = re.sub(_ACCOUNT, "<user>", text)
     if "/" in text or "\\" in text:
-        text = re.sub(_HOME_WITHIN, r"\1<user>", re.sub(_DEEP_PATH, _end_of_path, tilde(text)))
+        text = re.sub(_HOME_WITHIN, r"\1<user>", _shortened_paths(tilde(text)))
     if any(character.isdigit() for character in text):
         text = _replaced(text, _OPAQUE_STEPS)
         text = re.sub(_ADDRESS, "<ip>", text)
@@ -357,8 +357,17 @@ def presentable(line: str) -> str:
     return " ".join(text.split())
 
 
-def _end_of_path(found: re.Match[str]) -> str:
-    return "…/" + "/".join(re.split(r"[\\/]", found.group())[-2:])
+def _shortened_paths(text: str) -> str:
+    """Deep paths by their last two parts, and by as many more as it takes to tell them from each other."""
+    parts = {path: re.split(r"[\\/]", path) for path in re.findall(_DEEP_PATH, text)}
+
+    def end(found: re.Match[str]) -> str:
+        own = parts[found.group()]
+        others = [other for other in parts.values() if other != own]
+        kept = next((n for n in range(2, len(own)) if all(other[-n:] != own[-n:] for other in others)), len(own))
+        return "…/" + "/".join(own[-kept:]) if kept < len(own) else found.group()
+
+    return re.sub(_DEEP_PATH, end, text)
 
 
 def unmarked(text: str) -> str:

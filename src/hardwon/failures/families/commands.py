@@ -71,6 +71,12 @@ _SHELL_RULES: tuple[Rule, ...] = (
     ("find", "find: ", r"^find: (?P<what>(?!.*: (?:No such|Permission)).+)$"),
     ("xargs", "xargs: ", r"^xargs: (?P<what>.+)$"),
 )  # fmt: skip
+_POWERSHELL = lazy_pattern(
+    r"^ParserError: *\nLine \|\n *\d+ \|.*\n *\|[ ~]*\n *\| +(?P<now>\S.*)$"
+    r"|^\+ [ ~]*~[ ~]*\n(?P<before>\S.*)$(?=[\s\S]*\+ CategoryInfo +: ParserError)",
+    re.MULTILINE,
+)
+"""A line that PowerShell, of its present version or an older one, cannot read."""
 _PREFIX = lazy_pattern(rf"^(?:{_SHELL}(?::| ) ?(?:-c: )?(?:line )?(?:\d+: ?)?)+")
 # Linux: `rm: cannot remove 'x'`; macOS: `rm: x`.
 _PHRASE = lazy_pattern(
@@ -87,7 +93,10 @@ _AWK_CONTEXT = lazy_pattern(r"\n\s*context is\n\s*(\S.{0,400})")
 
 
 def find_shell(text: str) -> Span | None:
-    """The last such line: earlier ones are often a login script's noise."""
+    """The last such line: earlier ones are often a login script's noise. What could not be read did not run."""
+    if "ParserError" in text and (unread := _POWERSHELL.search(text)):
+        said = (unread.group("now") or unread.group("before")).strip()
+        return Span("shell", "PowerShell", said, "", said)
     found = last(text, _SHELL_RULES)
     if not found:
         return None
@@ -262,6 +271,8 @@ _CODE = lazy_pattern(
 )
 _STAMP = lazy_pattern(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[\d\d:\d\d:\d\d\S*\])\s+")
 _LOGGED = lazy_pattern(r"\blevel=(?:error|fatal)\b.*?\bmsg=\"(.+?)(?<!\\)\"")
+_ANSWERED = lazy_pattern(r"^[{\"].*?\"(?:error|message|detail|msg)\" ?: ?\"([^\"\\\n]{3,200})\"")
+"""What went wrong, in an object of JSON."""
 _BOX = "│┃|╷╵╭╰─ \t"
 _WORD = lazy_pattern(r"[^\W\d_]{2,}")
 _STEMS = (
@@ -290,6 +301,8 @@ def find_generic(text: str) -> Span | None:
     chosen = (chosen or few[-1])[:_MAX_LINE_CHARACTERS]
     if logged := _LOGGED.search(chosen):
         return Span("generic", "error", logged.group(1), "", chosen)
+    if answered := _ANSWERED.search(chosen):
+        return Span("generic", "error", answered.group(1), "", answered.group(1))
     typed = _TYPED.match(chosen)
     if typed and typed.group(2):
         name = typed.group(1)

@@ -154,6 +154,8 @@ _BIOME = lazy_pattern(
     re.MULTILINE,
 )
 _BIOME_SAYS = lazy_pattern(r"^[ \t]+([×✖!]) (.+)$", re.MULTILINE)
+_BIOME_SHOWS = lazy_pattern(r"^[ \t]*> \d+ │ [ \t]*(\S.*)$", re.MULTILINE)
+_NAMES_SOMETHING = lazy_pattern(r"[a-z][A-Z]|['\"`_]|:")
 _ESLINT_RULES: tuple[Rule, ...] = (
     ("config", "ESLint couldn't", r"^ESLint (couldn't .+)$"),
     ("config", "eslint.config", r"^.*(Could not find config file.*)$"),
@@ -195,6 +197,9 @@ def _biome(text: str) -> Span | None:
     placed = [(head, said) for head, said in told if head.group(1)] or told  # not what it says at the end
     head, said = next(((head, said) for head, said in placed if said and said.group(1) != "!"), placed[0])
     excerpt = f"{head.group().rstrip(' ━')}\n{said.group().strip()}" if said else head.group()
+    if said and head.group(2).startswith("lint/") and not _NAMES_SOMETHING.search(said.group(2)):
+        code = _BIOME_SHOWS.search(text, said.end(), said.end() + _CHARACTERS_BELOW_A_MATCHER)
+        excerpt += f"\nCode: {code.group(1)}" if code else ""
     return Span("eslint", head.group(2), said.group(2) if said else "", tail(head.group(1) or ""), excerpt)
 
 
@@ -226,6 +231,9 @@ _BUN_BEGAN = lazy_pattern(
 """Where what a test printed may begin: behind another, at its file, or where something was left out."""
 _NONE = lazy_pattern(r"^(No test files? found|No tests found)\b.*$", re.MULTILINE)
 _WANTED = lazy_pattern(r"^[ \t]*(?:Locator|Expected|Received|Number of|Error message)[ \w]*: +\S.*$", re.MULTILINE)
+_CHECKED = lazy_pattern(r"^(?:[ \t]*>)?[ \t]*\d+[ \t]*\|[ \t]+(?:await )?(expect\(.*?\));?[ \t]*$", re.MULTILINE)
+"""The line of the test that the runner shows beside the error."""
+_CHARACTERS_ABOVE_A_MATCHER = 400
 _DIFFERS = lazy_pattern(r"^([-+]) (?!Expected|Received)(.*\S.*)$", re.MULTILINE)
 _ORIGINATED = lazy_pattern(r"error originated from [^\n]*\n\s*> (\S.*)$", re.MULTILINE)
 """What Cypress says of an error of the page before the error itself."""
@@ -266,9 +274,28 @@ def _compared(text: str, span: Span) -> Span:
     at = text.find("expect(", text.find(span.excerpt.rpartition("\n")[2])) if "expect(" in span.message else -1
     if at >= 0:
         said = text[at : at + _CHARACTERS_BELOW_A_MATCHER]
-        values = _WANTED.findall(said) or _differing(said)
-        span.excerpt = "\n".join((span.excerpt, *(value.strip() for value in values[:2])))
+        values = _WANTED.findall(said) or _differing(said) or _said_by_hand(said)
+        code = _checked(text[max(0, at - _CHARACTERS_ABOVE_A_MATCHER) : at], said)
+        span.excerpt = "\n".join((span.excerpt, *code, *(value.strip() for value in values[:2])))
     return span
+
+
+def _checked(above: str, below: str) -> list[str]:
+    """The call that did not hold, as it stands in the test: above the error, or marked below it."""
+    matcher = re.search(r"\.(\w+)\(", below)
+    marked = [code for line, code in _shown_code(below) if ">" in line.partition("|")[0]]
+    last = [code for _, code in _shown_code(above)][-1:]
+    return [f"Checked: {code}" for code in (marked or last)[:1] if matcher and f".{matcher.group(1)}(" in code]
+
+
+def _shown_code(text: str) -> list[tuple[str, str]]:
+    return [(found.group(), found.group(1)) for found in _CHECKED.finditer(text)]
+
+
+def _said_by_hand(said: str) -> list[str]:
+    """What a test says that fails itself: `expect().fail("why")`."""
+    lines = [line.strip() for line in said.split("\n") if line.strip()]
+    return [f"Error message: {lines[1]}"] if len(lines) > 1 and ".fail()" in lines[0] else []
 
 
 def _differing(said: str) -> list[str]:

@@ -17,8 +17,8 @@ _BARE = lazy_pattern(
 _FRAME = lazy_pattern(r'^ *File "([^"\n]+)", line \d+(?:, in (.+))?\n((?: {2,}(?!File ").*\n)?)', re.MULTILINE)
 _INTERPRETER = r"^\S*python[\d.]*(?:\.exe)?: (No module named .+|can't open file .+|Error while finding module .+)$"
 _OF_GROUP = r"^ *(?:[|+-]+ ?)+"
-_JAVASCRIPT = lazy_pattern(
-    r"^[ \t]+at .+[(:]|^Node\.js v|is not a function|is not a constructor|Cannot read propert|Unexpected token|"
+_ANOTHERS = lazy_pattern(
+    r"^ParserError: *\nLine \||^[ \t]+at .+[(:]|^Node\.js v|is not a function|is not a constructor|Cannot read propert|Unexpected token|"
     r"Unexpected end of JSON"
     r"|^ReferenceError: \S+ is not defined|^RangeError|^(?:\S+ )?\^+$\n\n|Cannot access '|^[ \t]+code: '[A-Z_]+'",
     re.MULTILINE,
@@ -38,7 +38,7 @@ def find_python(text: str) -> Span | None:
     if "python" in text and (found := re.search(_INTERPRETER, text, re.MULTILINE)):
         return Span("python", "python", found.group(1), "", found.group())
     errors = list(_BARE.finditer(text))
-    if not errors or _JAVASCRIPT.search(text):
+    if not errors or _ANOTHERS.search(text):
         return None
     frame = _FRAME.search(text)
     if len({found.group() for found in errors}) > 1 and not frame:
@@ -121,7 +121,9 @@ def find_pytest(text: str) -> Span | None:
         error_type = "fixture"
     # An import fails wherever it is imported first: the test it hits says nothing.
     frame = "" if error_type in ("ModuleNotFoundError", "ImportError") else _place(text, summary)
-    return Span("pytest", error_type, message, frame, f"{told}\n{summary.group() if summary else ''}".strip())
+    details = [line for line in lines if line.startswith(("Expected: ", "Actual: "))] if "call" in told else []
+    parts = (told, *details[:2], summary.group() if summary else "")
+    return Span("pytest", error_type, message, frame, "\n".join(parts).strip())
 
 
 def _told(lines: list[str], said: str) -> str:

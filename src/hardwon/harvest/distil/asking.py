@@ -32,6 +32,7 @@ from hardwon.harvest.distil.claims import (
     supports,
     verdicts,
     with_true_origins,
+    words_of,
 )
 from hardwon.harvest.distil.model import Model, Passing, Schema, Spend, Unanswered, patiently
 from hardwon.harvest.distil.questions import (
@@ -55,7 +56,6 @@ from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import HeldClaims
 from hardwon.text.shown import estimate
-from hardwon.text.words import terms
 
 _ANSWER_PER_QUESTION = 0.15
 """Tokens of an answer, before it is there, for each token asked; the second question repeats it."""
@@ -249,7 +249,7 @@ class _Run:
         numbers = {number: one.id for number, one in known.items()}
         scrubber = self._reading.scrubbing.scrubber()
         text = asked(question, known)
-        words = {word for entry in question.entries for word in terms(entry.text)}
+        words = {word for entry in question.entries for word in words_of(entry.text)}
         found: list[Claim] = []
         answer = self._ask("read", question.key, prompt("prompt"), text, ITEMS)
         for item in items(answer, self.rejected):

@@ -17,6 +17,7 @@ from hardwon.failures.turns import Turn, turns
 from hardwon.harvest.trust import Admission, found_by_agent, with_origins
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Origin, Session
+from hardwon.text.language import FUNCTION_WORDS, is_without_spaces
 from hardwon.text.words import terms
 
 RULE = "distilled"
@@ -36,14 +37,15 @@ _RELATED_WORDS = 2
 _WORDS_NOBODY_SAID = 2
 _SHARE_NOBODY_SAID = 0.2
 """Of what is told as unconfirmed: words that none of its quotes has; never a name, a number or a negation."""
+_SHARE_AT_THE_JOINTS = 0.35
+"""The same where no spaces part words, and pairs of characters stand for them: joining two passages makes new ones."""
 _SHARE_OF_WHAT_IS_MEANT = 0.4
 """Of a claim's words that the user typed, where the others are the model's for it."""
 _PASSAGE = 300
 """Characters of a passage that is cited for the claim."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\s+(?=[-*•] |\d+[.)] )")
-_JOINED = " … "
-"""Between passages that a person typed apart: where it can be said in a sentence, that reads better."""
 _OF_COMMANDS = frozenset(("ran", "failed", "then", "then failed", "worked"))
+_FAILS = "` fails"
 _LONGEST_TOLD = 240
 _LETTERS_OF_A_SLIP = 5
 _ALIKE = 0.83
@@ -231,7 +233,7 @@ def grounded(item: Item, entries: Sequence[Entry], words: Set[str], known: dict[
         return None, "no quote stands where it says"
     quotes += _lacking(text, quotes, entries)
     missing = [name for name in _names(text) if not _in_quotes(name, quotes)]
-    if not all(set(terms(name)) <= words for name in missing):
+    if not all(words_of(name) <= words for name in missing):
         return None, "names something that it was not shown"
     relation, about = item.relation, known.get(item.known.strip("[] "), "")
     sure = item.confidence if 0 <= item.confidence <= 1 else _USUAL_CONFIDENCE
@@ -265,6 +267,11 @@ def _is_command(one: Entry | Quote) -> bool:
     return one.origin == "agent" and one.how in _OF_COMMANDS
 
 
+def _is_measured(one: Quote) -> bool:
+    """A command, or what one said of an error."""
+    return bool(one.quotable) or _is_command(one)
+
+
 def _cited(entry: Entry, text: str) -> Quote:
     return Quote(
         session=entry.session,
@@ -296,7 +303,7 @@ def _lacking(text: str, quotes: Sequence[Quote], entries: Sequence[Entry]) -> li
         for one in entries
         if one.how in _OF_COMMANDS and (one.session, one.piece) in cited and not _is_cited(one, quotes)
     ][:_MOST_QUOTES]
-    missing = _content(text, _FREE) - set().union(*(_words(one.text) for one in (*quotes, *found)))
+    missing = _content(text, _FREE) - set().union(*(words_of(one.text) for one in (*quotes, *found)))
     passages = [
         (entry, passage)
         for entry in entries
@@ -304,11 +311,11 @@ def _lacking(text: str, quotes: Sequence[Quote], entries: Sequence[Entry]) -> li
         for passage in _passages(entry.text)
     ]
     while missing and passages and len(found) < _MOST_QUOTES:
-        entry, passage = max(passages, key=lambda one: (len(missing & _words(one[1])), one[0].typed, -len(one[1])))
-        if not missing & _words(passage):
+        entry, passage = max(passages, key=lambda one: (len(missing & words_of(one[1])), one[0].typed, -len(one[1])))
+        if not missing & words_of(passage):
             break
         found.append(_cited(entry, passage))
-        missing -= _words(passage)
+        missing -= words_of(passage)
     return found
 
 
@@ -385,31 +392,41 @@ def _draft(quote: Quote, text: str, origin: Origin) -> Draft:
 
 # What a claim may become, by its words and theirs.
 
+_NEGATIONS = frozenset(
+    terms(
+        "not no never without avoid stop rid dont doesnt cant wont isnt shouldnt none neither nor cannot nothing "
+        "nobody nicht kein keine keinen nie niemals ohne ne pas jamais sans nunca jamás sin não nem sem bez nao non "
+        "nie niet inte degil senza zonder utan"
+    )
+)
 _FREE = frozenset(
     terms(
         "use user want prefer should must need make sure work task project session agent keep let ensure rather "
         "instead when via per also both each within during about regarding before after until run first then while "
         "one thing way order set get go going please like just well ever "
         "kept located called named defined follow here stay belong go come include contain mean meant ask say write "
-        "describe itself own give"
+        "describe itself own give "
     )
-)
+).union(terms(" ".join(FUNCTION_WORDS))) - _NEGATIONS.union(terms("only nur because weil porque"))
 """Words that join what the quotes say, and add nothing to it."""
+_REASONS = frozenset(terms("because since although though whether now made done over several everywhere"))
+"""Joins that add a little: free in what is told as unconfirmed alone."""
 _MEASURED = frozenset(
     terms("fail fails failed works worked pass passes passed help helps succeed succeeds command needs")
 )
 """What a claim may say of commands that failed, and of one that worked."""
-_NEGATIONS = frozenset(
-    terms(
-        "not no never without avoid stop rid dont doesnt cant wont isnt shouldnt none neither nor cannot nothing "
-        "nobody nicht kein keine keinen nie niemals ohne ne pas jamais sans nunca jamás sin não nem sem bez"
-    )
+_SUGGESTS = re.compile(
+    r"\bwhy (?:not\b|don'?t (?:we|you|i)\b)|\b(?:ca|could|should|would)n'?t (?:we|you|i)\b", re.IGNORECASE
 )
+"""A question that denies nothing: "can't we keep it here?" wants it kept there."""
 _ORDERS = re.compile(
-    r"\b(?:always|never|must|should|shall|ensure|make sure|do not|don't|please|remember|you|your|ignore|from now on)\b",
+    r"\b(?:you|your|please|ignore|remember|from now on|make sure|ensure)\b"
+    r"|(?:^|[.;:,(–—-] )\W*(?:always|never|must|should|shall|do not|don't)\b"
+    r"|\b(?:agents?|assistants?|sessions?|models?|tools?|who(?:ever)?|every(?:one|body)|all)\b.{0,30}?"
+    r"\b(?:must|should|shall|always|never|needs? to|have to)\b",
     re.IGNORECASE,
 )
-"""What an agent's own finding does not say: it states, and whoever reads it decides."""
+"""What no finding of an agent says: it states, and whoever reads it decides. A thing that must be so is stated."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
 _CODE = re.compile(r"`[^`]*`")
@@ -420,7 +437,8 @@ _ONE_THING = re.compile(r"(?<![\w.:-])#?\d{3,}(?![\w.-])|\b[0-9a-f]{8,}\b")
 _CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
 _NAMED = re.compile(
     r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*)|"
-    r"(\b\w+_\w+\b)|(\b[a-z]+[A-Z]\w*\b)|(\b[A-Z][a-z0-9]+[A-Z]\w*\b)|(\b[A-Z]{2,}\b)"
+    r"(\b\w+_\w+\b)|(\b[a-z]+[A-Z]\w*\b)|(\b[A-Z][a-z0-9]+[A-Z]\w*\b)|(\b[A-Z]{2,}\b)",
+    re.ASCII,  # a letter of another script may stand right beside a name
 )
 
 
@@ -449,11 +467,11 @@ def decided(claim: Claim) -> Decision:
     measured = _measured(claim.quotes)
     if typed and _is_borne_out(claim.text, typed):
         return Decision(claim.text, Admission("active", "human"), "")
-    mended = _was_mended(measured) and _names_one_of(claim.text, measured)
+    mended = bool(_mended(measured)) and _names_one_of(claim.text, measured)
     if mended and _is_borne_out(claim.text, [*measured, *typed], _FREE | _MEASURED):
         return Decision(claim.text, Admission("active", "measured"), "")
     said = _in_their_words(claim.text, typed) if claim.alone else ""
-    if said and not danger(said) and not (_JOINED in said and _is_meant(claim, typed)):
+    if said and not danger(said):
         return Decision(said, Admission("active", "human"), "")
     if (shown := _as_it_ran(claim.text, measured)) and not danger(shown):
         return Decision(shown, Admission("active", "measured"), "")
@@ -477,9 +495,9 @@ def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[
 
 def lacking(claim: Claim) -> list[str]:
     """The words of a claim that neither the user, nor the agent on its own, nor a command of its own said."""
-    said = set().union(*(_words(one.text) | _words(one.before) for one in _own(claim)))
+    said = set().union(*(words_of(one.text) | words_of(one.before) for one in _own(claim)))
     known = said | _FREE | _MEASURED | _NEGATIONS
-    return [word for word in dict.fromkeys(claim.text.split()) if _words(word) - known]
+    return [word for word in dict.fromkeys(claim.text.split()) if words_of(word) - known]
 
 
 def _own(claim: Claim) -> list[Quote]:
@@ -493,25 +511,36 @@ def _own(claim: Claim) -> list[Quote]:
 
 def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
     """Whether it may be told as what one session noted: all of it in somebody's own words, and no order of an agent."""
-    ordered = _ORDERS.search(claim.text) and not (typed and supports(claim.text, typed))
-    if ordered or _is_about_one_call(claim.text):
+    if _is_about_one_call(claim.text) or (_orders(claim) and not (typed and supports(claim.text, typed))):
         return False
-    own, missing = _own(claim), set(lacking(claim))
-    few = len(missing) <= min(_WORDS_NOBODY_SAID, _SHARE_NOBODY_SAID * len(_content(claim.text, _FREE)))
-    in_code = {word for span in _CODE.findall(claim.text) for word in span.strip("`").split()}
-    if not few or any(_names(word) or word.strip("`,;:.") in in_code for word in missing):
+    own = _own(claim)
+    if _FAILS in claim.text and all(map(_is_measured, own)) and not _mended(_measured(claim.quotes)):
+        return False  # that a command failed, and another ran, is no cause and no help
+    said = set().union(*(words_of(one.text) | words_of(one.before) for one in own))
+    wanted = _content(claim.text, _FREE | _MEASURED | _NEGATIONS | _REASONS)
+    missing = wanted - said
+    most = _WORDS_NOBODY_SAID
+    share = _SHARE_NOBODY_SAID
+    if is_without_spaces(claim.text):
+        most, share = len(wanted), _SHARE_AT_THE_JOINTS
+    if len(missing) > min(most, share * len(wanted)):
         return False
-    said = " ".join(word for word in claim.text.split() if word not in missing)
-    return _is_borne_out(said, own, _FREE | _MEASURED)
+    return _is_borne_out(claim.text, own, _FREE | _MEASURED | _REASONS | missing, in_one_session=True)
+
+
+def _orders(claim: Claim) -> bool:
+    """Whether it says what to do, and not in the words of an error, of which nothing addresses a reader."""
+    errors = " ".join(one.quotable for one in claim.quotes).lower()
+    return any(found.lower() not in errors for found in _ORDERS.findall(claim.text))
 
 
 def _is_meant(claim: Claim, typed: Sequence[Quote]) -> bool:
     """Whether it may be told as what the user meant: other words for what was typed, and nothing that it denies."""
-    denies = _words(claim.text) & _NEGATIONS
-    denied = {word for one in typed for word in _words(f"{one.text} {one.before}") & _NEGATIONS}
+    denies = words_of(claim.text) & _NEGATIONS
+    denied = {word for one in typed for word in words_of(f"{one.text} {one.before}") & _NEGATIONS}
     wanted = _content(claim.text, _FREE)
-    said = {word for one in typed for word in _words(f"{one.text} {one.before}")}
-    turned = set().union(*(_denied(one.text, 1) for one in typed)) & wanted - _denied(claim.text, 3)
+    said = {word for one in typed for word in words_of(f"{one.text} {one.before}")}
+    turned = _turned(typed) & wanted - _denied(claim.text, 3)
     return (
         claim.own
         and bool(typed)
@@ -544,54 +573,69 @@ def _measured(quotes: Sequence[Quote]) -> list[Quote]:
 
 def _names_one_of(text: str, measured: Sequence[Quote]) -> bool:
     """Whether a claim is about a command: what one printed says nothing alone."""
-    return any(not one.quotable and _content(text, _FREE | _MEASURED) & _words(one.text) for one in measured)
+    return any(not one.quotable and _content(text, _FREE | _MEASURED) & words_of(one.text) for one in measured)
 
 
 def _in_their_words(text: str, typed: Sequence[Quote]) -> str:
-    """What the user typed, where that says what the claim says; empty where it does not, or is too long."""
+    """What the user typed in one place, where that says what the claim says; empty where it does not, or is too long.
+
+    Passages of several places, put together, read as nobody speaks: then the claim says it better.
+    """
+    own = [Quote("", "", 0, 0, "user", passage) for one in typed for passage in _passages(one.text)]
+    fitting = [
+        one
+        for one in own
+        if not one.text.endswith(("?", "？")) and len(one.text) <= _LONGEST_TOLD and supports(text, [one])
+    ]
     wanted = _content(text, _FREE)
-    said = dict.fromkeys(passage for one in typed for passage in _passages(one.text))
-    passages = [one for one in said if not one.endswith(("?", "？"))]  # a question of that moment
-    chosen: list[str] = []
-    for passage in sorted(passages, key=lambda one: -len(wanted & _words(one))):
-        new = wanted & _words(passage) - set().union(*map(_words, chosen))
-        if len(new) >= _RELATED_WORDS and sum(map(len, chosen)) + len(passage) <= _LONGEST_TOLD:
-            chosen.append(passage)
-    own = [Quote("", "", 0, 0, "user", passage) for passage in chosen]
-    told = _JOINED.join(sorted(chosen, key=passages.index))
-    return f'The user: "{told}"' if own and supports(text, own) else ""
+    best = max(fitting, key=lambda one: (len(wanted & words_of(one.text)), -len(one.text)), default=None)
+    return f'The user: "{best.text}"' if best else ""
 
 
 def _as_it_ran(text: str, measured: Sequence[Quote]) -> str:
     """The command, what it said and what worked, in a sentence; empty where that is not what the claim is about."""
-    if not _was_mended(measured) or not supports(text, measured):
+    parts = _mended(measured)
+    if not parts or not supports(text, measured):
         return ""
-    parts = {one.how: one.text.removeprefix("$ ") for one in measured if one.how != "worked" or one.ran}
-    told = f"`{parts['ran']}` fails: {parts['failed']}; `{parts['worked']}` works."
+    ran, said, worked = (parts[how].removeprefix("$ ") for how in ("ran", "failed", "worked"))
+    told = f"`{ran}` fails: {said}; `{worked}` works."
     return told if len(told) <= _LONGEST_TOLD else ""
 
 
-def _was_mended(measured: Sequence[Quote]) -> bool:
-    """Whether one command failed and another worked; that one worked is nothing new, nor that a folder was missed."""
-    parts = {one.how: _FOLDER.sub("", one.text) for one in measured if one.how != "worked" or one.ran}
-    return {"ran", "failed", "worked"} <= parts.keys() and parts["ran"] != parts["worked"]
+def _mended(measured: Sequence[Quote]) -> dict[str, str]:
+    """A command that failed, what it said, and the one that then worked for the same end; empty where none did.
+
+    That one worked is nothing new, nor that a folder was missed.
+    """
+    together: dict[tuple[str, int], dict[str, str]] = {}
+    for one in measured:
+        if one.how != "worked" or one.ran:
+            together.setdefault((one.session, one.piece), {})[one.how] = one.text
+    for parts in together.values():
+        if {"ran", "failed", "worked"} <= parts.keys() and _FOLDER.sub("", parts["ran"]) != _FOLDER.sub(
+            "", parts["worked"]
+        ):
+            return parts
+    return {}
 
 
-def _is_borne_out(text: str, quotes: Sequence[Quote], free: frozenset[str] = _FREE) -> bool:
+def _is_borne_out(
+    text: str, quotes: Sequence[Quote], free: frozenset[str] = _FREE, *, in_one_session: bool = False
+) -> bool:
     """Whether every word, number, name and negation stands in the quotes or right before; most in one message."""
-    each = [_words(one.text) for one in quotes]
-    said = {word for one in quotes for word in _words(one.before)}.union(*each)
+    each = [words_of(one.text) for one in quotes]
+    said = {word for one in quotes for word in words_of(one.before)}.union(*each)
     typed = {word for one in quotes for word in _LETTERS.findall(f"{one.text} {one.before}".lower())}
     wanted = _content(_spelled(text, said, typed), free | _NEGATIONS)
     if not wanted or not wanted <= said:
         return False
     together: dict[tuple[str, int], set[str]] = {}
     for one, words in zip(quotes, each, strict=True):
-        together.setdefault((one.session, one.message), set()).update(words)
+        together.setdefault((one.session, 0 if in_one_session else one.message), set()).update(words)
     if max(len(wanted & words) for words in together.values()) < _SHARE_OF_ONE_MESSAGE * len(wanted):
         return False
     denied = set().union(*(_denied(one.text, 3) for one in quotes))
-    turned = set().union(*(_denied(one.text, 1) for one in quotes)) & wanted - _denied(text, 3)
+    turned = _turned(quotes) & wanted - _denied(text, 3)
     mine = _denied(_spelled(text, denied, typed), 1)
     return not turned and mine <= denied and all(_in_quotes(name, quotes) for name in _names(text))
 
@@ -609,10 +653,19 @@ def _spelled(text: str, said: Set[str], typed: Set[str]) -> str:
     return _LETTERS.sub(as_typed, text)
 
 
+def _turned(quotes: Sequence[Quote]) -> set[str]:
+    """The words that quotes have nowhere but right behind a negation: who says them without it says the opposite."""
+    denied = [_denied(one.text, 1) for one in quotes]
+    affirmed = (words_of(one.text) - words for one, words in zip(quotes, denied, strict=True))
+    return set().union(*denied) - set().union(*affirmed)
+
+
 def _denied(text: str, reach: int) -> set[str]:
     """The words that a negation stands right before, in the same clause."""
     found: set[str] = set()
     for clause in _CLAUSE.split(text):
+        if _SUGGESTS.search(clause):
+            continue
         words = [word for word in terms(clause) if word not in _FREE]
         for at, word in enumerate(words):
             if word in _NEGATIONS:
@@ -623,8 +676,8 @@ def _denied(text: str, reach: int) -> set[str]:
 def supports(text: str, quotes: Sequence[Quote]) -> bool:
     """Whether the quotes say most of it, with what was said right before them."""
     wanted = _content(text, _FREE)
-    said = {word for one in quotes for word in _words(one.text) | _words(one.before)}
-    own = {word for one in quotes for word in _words(one.text)}
+    said = {word for one in quotes for word in words_of(one.text) | words_of(one.before)}
+    own = {word for one in quotes for word in words_of(one.text)}
     enough = _SHARE_FOR_A_SECOND_SOURCE * len(wanted)
     return bool(wanted) and len(wanted & said) >= enough and len(wanted & own) >= enough / 2
 
@@ -640,13 +693,13 @@ def are_related(text: str, other: str) -> bool:
     return len(_content(text, _FREE) & _content(other, _FREE) - _NEGATIONS) >= _RELATED_WORDS
 
 
-def _words(text: str) -> set[str]:
+def words_of(text: str) -> set[str]:
     """A file that is named with an @ is that file."""
     return set(terms(text.replace("@", " ")))
 
 
 def _content(text: str, free: frozenset[str]) -> set[str]:
-    return _words(text) - free
+    return words_of(text) - free
 
 
 def _names(text: str) -> list[str]:
@@ -656,7 +709,7 @@ def _names(text: str) -> list[str]:
 
 def _in_quotes(name: str, quotes: Sequence[Quote]) -> bool:
     """As a whole: port 80 does not stand in port 8080. Of a command in a claim all words, one after the other."""
-    edges = re.compile(rf"(?<![\w-]){re.escape(' '.join(name.split()))}(?![\w-])", re.IGNORECASE)
+    edges = re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(' '.join(name.split()))}(?![A-Za-z0-9_-])", re.IGNORECASE)
     return any(edges.search(one.text) or edges.search(one.before) for one in quotes)
 
 

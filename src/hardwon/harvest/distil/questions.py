@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hardwon.errors import NotASession, NotFound
 from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, read, turns
-from hardwon.harvest.distil.claims import RULE, Claim, Entry, Quote, lacking
+from hardwon.harvest.distil.claims import RULE, Claim, Entry, Quote, is_borne_out_by, lacking
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.lesson import StoredLesson
@@ -545,15 +545,21 @@ def number_of(lesson: str) -> str:
 
 
 def checked(claims: Sequence[Claim]) -> str:
-    """The second question as it is sent: claims and quotes, and nothing else."""
+    """The second question as it is sent: claims and quotes, and nothing else.
+
+    Where every word of a claim is the user's, that is known, and what is asked is whether it lasts: its quotes stay.
+    """
     pairs = [
-        {"number": number, "claim": one.text}
-        | ({"not in the quotes": missing} if (missing := lacking(one)) else {})
-        | {"quotes": list(dict.fromkeys(line for quote in one.quotes for line in _quoted(quote)))[:_QUOTES_SEEN_AGAIN]}
+        {"number": number, "claim": one.text} | ({} if is_borne_out_by(one.text, one.quotes) else _evidence(one))
         for number, one in enumerate(claims, 1)
     ]
     lines = "\n".join(_harmless(json.dumps(pair, ensure_ascii=False)) for pair in pairs)
     return f"{QUESTION}\n---\n{lines}\n{_CLOSING}"
+
+
+def _evidence(claim: Claim) -> dict[str, list[str]]:
+    quotes = list(dict.fromkeys(line for quote in claim.quotes for line in _quoted(quote)))[:_QUOTES_SEEN_AGAIN]
+    return ({"not in the quotes": missing} if (missing := lacking(claim)) else {}) | {"quotes": quotes}
 
 
 def _quoted(quote: Quote) -> Iterator[str]:

@@ -213,7 +213,7 @@ VERSION = _OF_RULES_THAT_ARE_GONE + sum(rule.version for rule in RULES)
 def of_session(session: Session, typed: Sequence[Statement], calls: Sequence[Turn]) -> list[Draft]:
     """What one session says by itself."""
     once: dict[tuple[int, str], Draft] = {}
-    for draft in (*said.drafts(typed), *said.claims(session), *drafts(calls)):
+    for draft in (*said.drafts(typed), *said.users_language(session, typed), *said.claims(session), *drafts(calls)):
         place = (draft.source.message_index, draft.source.quote if not draft.measured else draft.text)
         if place not in once or once[place].dropped:
             once[place] = draft  # one rule speaks for a sentence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import groupby
@@ -20,6 +20,7 @@ from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import Said
 from hardwon.text.gated import gated_pattern
+from hardwon.text.language import called
 from hardwon.text.normalise import lazy_pattern
 from hardwon.text.words import stem
 
@@ -27,6 +28,7 @@ RULES = (
     Rule("asked-to-keep", 1, ("preference", "fact"), "what the user asked to be written down or remembered"),
     Rule("user-directive", 5, ("preference", "decision"), "what the user wants always, never, or instead"),
     Rule("user-correction", 4, ("preference",), "what the user said after stopping or refusing the agent"),
+    Rule("users-language", 1, ("identity",), "the language that the user writes to agents, where it is not English"),
     Rule("said-again", 1, ("preference",), "what the user had to say in several sessions", "store"),
 )
 LONGEST_LESSON = 200
@@ -291,6 +293,39 @@ def told_alone(one: Statement, words: str) -> str:
     text = text if text.endswith((".", "!", "。", "！")) else f"{text}."
     about = one.under if one.item and len(one.under) <= _CHARACTERS_OF_A_SUBJECT else ""
     return f"{about}: {text}" if about and len(about) + len(text) + 2 <= LONGEST_LESSON else text
+
+
+# In which language the user writes, whatever they say.
+
+_WORDS_THAT_TELL = 4
+
+_FEWEST_MESSAGES_IN_A_LANGUAGE = 2
+_SHARE_IN_A_LANGUAGE = 0.7
+
+
+def users_language(session: Session, said: Sequence[Statement]) -> list[Draft]:
+    """The language of most that was typed in a session, and whether it was answered in it; none for English."""
+    typed: dict[int, str] = {}
+    for one in said:
+        if one.stands == "typed" and not one.chosen:
+            typed[one.message] = f"{typed.get(one.message, '')} {one.text}"
+    spoken = Counter(filter(None, map(called, typed.values())))
+    if not spoken:
+        return []
+    name, often = spoken.most_common(1)[0]
+    if often < max(_FEWEST_MESSAGES_IN_A_LANGUAGE, _SHARE_IN_A_LANGUAGE * sum(map(_tells, typed.values()))):
+        return []
+    answers = [message.text[:500] for message in session.messages if message.origin == "agent" and message.text]
+    in_kind = sum(called(text) == name for text in answers) >= _SHARE_IN_A_LANGUAGE * len(answers)
+    at = next(index for index, text in typed.items() if called(text) == name)
+    source = Source(message_index=at, quote=typed[at].strip()[:_LONGEST], origin="user")
+    text = f"The user writes {name}, and is answered in it." if in_kind else f"The user writes {name}."
+    return [Draft(kind="identity", text=text, confidence=0.85, rule="users-language", source=source, measured=True)]
+
+
+def _tells(text: str) -> bool:
+    """Whether it is long enough to be of some language: `ok, go on` is of any."""
+    return not text.isascii() or len(text.split()) >= _WORDS_THAT_TELL
 
 
 # What may be said again: every sentence that could be a rule is kept with its session, whether it is a lesson or not.

@@ -14,6 +14,7 @@ from hardwon.scrub.shapes import (
     is_given,
     is_given_word,
     is_path,
+    is_plain_word,
     is_template,
     is_word_itself,
     may_be_password,
@@ -46,7 +47,9 @@ def is_user_password(candidate: Candidate) -> bool:
 _OF_A_USER = re.compile(
     r"(?:^|[\s;&|(])(?:ps|date|chown|docker|podman|id|install|chroot|runuser|sort|top|pgrep|pkill|kubectl|tail|git)\s[^|;&\n]*\Z"
 )
-_ASKS_FOR_PASSWORD = re.compile(r"(?:sudo\s[^|\n]{0,60}-\w*S|kinit|cryptsetup|passphrase-fd|stdin|ssh-add)\b[^|\n]*\Z")
+_ASKS_FOR_PASSWORD = re.compile(
+    r"(?:sudo\s[^|\n]{0,60}-\w*S|kinit|cryptsetup|passphrase-fd|stdin|ssh-add|passwd|vault login)\b[^|\n]*\Z"
+)
 
 
 def is_login(candidate: Candidate) -> bool:
@@ -94,7 +97,10 @@ def _is_no_login(value: str) -> bool:
 def is_call_password(candidate: Candidate) -> bool:
     """Whether the second argument of a login is a literal password."""
     value = candidate.value
-    return len(value) <= MAX_NAME_CHARACTERS and may_be_password(value, True) and not _is_no_login(value)
+    if len(value) > MAX_NAME_CHARACTERS or _is_no_login(value):
+        return False
+    is_last = re.match(r"[\"'`]\s{0,2}\)", candidate.text[candidate.match.end("secret") :][:4]) is not None
+    return may_be_password(value, True) or (is_last and is_plain_word(value, spoken=False))
 
 
 def is_mnemonic(candidate: Candidate) -> bool:
@@ -496,12 +502,13 @@ _COMMANDS = (
         probe=r"(?:echo|printf) .*\|.*passwd",
     ),
     _line(
-        "stdin sudo~ kinit passphrase-fd",
+        "stdin sudo~ kinit passphrase-fd with-token smbpasswd ssh-add vault~",
         "echo PASSWORD | docker login --password-stdin, sudo -S, kinit",
         rf"(?:echo|printf) (?:-n |[\"']?%s(?:\\n)?[\"']? )?[\"']?"
         rf"(?P<secret>[^\s\"'|{MARK_ENDS}]{{3,128}})[\"']?[ \t]{{0,4}}\|"
-        r"[^|\n]{0,120}?(?:stdin|sudo [^|\n]{0,40}?-[a-z]{0,4}s(?![a-z])|kinit|cryptsetup|passphrase-fd)",
-        probe=r"(?:echo|printf) .*\|.*(?:stdin|sudo|kinit|cryptsetup|passphrase-fd)",
+        r"[^|\n]{0,120}?(?:stdin|sudo [^|\n]{0,40}?-[a-z]{0,4}s(?![a-z])|kinit|cryptsetup|passphrase-fd"
+        r"|with-token|smbpasswd|ssh-add|vault login)",
+        probe=r"(?:echo|printf) .*\|.*(?:stdin|sudo|kinit|cryptsetup|passphrase-fd|with-token|smbpasswd|ssh-add|vault)",
     ),
     _line(
         "~-p",
@@ -566,7 +573,24 @@ _COMMANDS = (
         "sudo -S <<< PASSWORD, kinit USER <<< PASSWORD",
         rf"<<<[ ]?[\"']?{_SECRET_WORD}",
         is_typed_in,
-        probe="(?:sudo|kinit|cryptsetup|passphrase-fd|stdin|ssh-add).*<<<",
+        probe="(?:sudo|kinit|cryptsetup|passphrase-fd|stdin|ssh-add|passwd|vault login).*<<<",
+    ),
+    _line(
+        "stdin sudo~ cryptsetup openssl~ secret-tool ~|~su~",
+        "echo 'SOME WORDS' | sudo -S",
+        rf"(?:echo|printf) (?:-n )?(?P<quote>[\"'])(?P<secret>[^\n\"'{MARK_ENDS}]{{3,80}})(?P=quote)"
+        r"[ \t]{0,4}\|[ \t]{0,4}"
+        r"(?:sudo [^|\n]{0,40}?-[a-z]{0,4}s(?![a-z])|cryptsetup|openssl passwd|secret-tool store|su -)",
+        is_filled_in,
+        probe=r"(?:echo|printf) .*\|.*(?:sudo|cryptsetup|openssl|secret-tool|su -)",
+    ),
+    _line(
+        "setenv~ env~ set~-",
+        "ENV DB_PASSWORD PASSWORD, setenv DB_PASSWORD PASSWORD",
+        r"^[ \t]{0,8}(?:env|setenv|set -[gux]{1,2}) [a-z0-9_]{0,40}pass(?:word|wd|phrase)?[ \t]{1,4}"
+        rf"[\"']?{_SECRET_WORD}",
+        is_filled_in,
+        probe=r"(?:env|setenv|set -\w+) [a-z0-9_]*pass[a-z]*[ \t]",
     ),
     _line(
         "net~use",

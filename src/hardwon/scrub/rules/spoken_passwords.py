@@ -12,6 +12,7 @@ from hardwon.scrub.shapes import (
     is_letter_salad,
     is_name,
     is_path,
+    is_plain_word,
     is_stand_in,
     is_strong,
     is_test_name,
@@ -22,23 +23,43 @@ from hardwon.text.normalise import MARK_ENDS
 
 # What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
 
-_NAMES = (
+NAMES = (
     *(
         "password passwort passord passphrase passcode kennwort contraseña contrasena senha palavra-passe wachtwoord"
         " lösenord lösenordet passordet adgangskode adgangskoden salasana salasanaa kodeord kodeordet"
         " hasło hasła hasłem heslo jelszó"
         " parola parolă parolası şifre şifresi mdp пароль пароля паролем"
         " Пароль ПАРОЛЬ лозинка lozinka Şifre"
-        " 密码 密碼 口令 パスワード 비밀번호 암호 पासवर्ड รหัสผ่าน סיסמה"
+        " 密码 密碼 口令 パスワード 暗証番号 비밀번호 암호 비번 패스워드 पासवर्ड পাসওয়ার্ড รหัสผ่าน סיסמה סיסמא"
+        " heslem hesla geslo gesla zaporka lozinku slaptažodis slaptažodį parool parooli paroliet contrasenya"
+        " jelszava jelszavam jelszót şifreyi şifrem parolayı parolam salasanan salasanasi hasłu паролю пароле парола"
+        " παρολα κωδικό nenosiri باسورد"
+        " pasword passwrd passowrd pssword pswd psswd passw0rd"
     ).split(),
     *(
         "shared secret",
+        "secret word",
+        "pass phrase",
+        "pass code",
+        "pass word",
         "mot de passe",
         "phrase secrète",
         "phrase de passe",
         "parola d'ordine",
         "la clave",
+        "frase de paso",
+        "magic word",
+        "secret partagé",
+        "segredo compartilhado",
+        "парольная фраза",
+        "合言葉",
+        "la contra",
         "kata sandi",
+        "kata laluan",
+        "رمز عبور",
+        "گذرواژه",
+        "پاس ورڈ",
+        "het ww",
         "mật khẩu",
         "κωδικός",
         "κωδικός πρόσβασης",
@@ -46,36 +67,37 @@ _NAMES = (
         "كلمة السر",
     ),
 )
-_ANY_NAME = f"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})"
-_SHORT_NAMES = ("pwd", "pw", "pass", "passwd")
-_KEYWORDS = tuple(dict.fromkeys("contrase" if name.startswith("contrase") else name for name in _NAMES))
+ANY_NAME = f"(?:{'|'.join(sorted(map(re.escape, NAMES), key=len, reverse=True))})"
+_SHORT_NAMES = ("pwd", "pw", "pass", "passwd", "p/w", "psw", "wpa key", "wifi key")
+KEYWORDS = tuple(dict.fromkeys("contrase" if name.startswith("contrase") else name for name in NAMES))
 _TELLING = r".*(?:[\d!@#$%^&*~+=?-]|[a-z]\.[a-z])"
 """What a line must have behind the word, for a first look."""
 
 # Between that word and the password: whose it is, and that it is so.
 
-_WHOSE = r"(?P<whose>(?:[ ][(\"'`]?[^\s\"'`<>(){}\[\];:=|,]{1,40}+[)\"'`,]{0,2}){0,6}?)"
+WHOSE = r"(?P<whose>(?:[ ][(\"'`]?[^\s\"'`<>(){}\[\];:=|,]{1,40}+[)\"'`,]{0,2}){0,6}?)"
 _VERBS = (
     "is was be to as now are remains itself it's its will ist wird lautet war auf als jetzt est c'est était sera à es"
+    " still just only always currently noch immer toujours encore siempre aún ainda sempre wciąż sarebbe"
     " era será é foi è sarà diventa är var er on oli reads equals equal para siendo sendo ficou"
-    " jest na je este fost olarak adalah là most это был на είναι هي היא"
+    " jest na je este fost olarak adalah là most to yra bo on był будет служит это был на είναι هي היא हे है hai"
 ).split()
-_SO = (
+SO = (
     rf"(?P<so>(?:,?[ ](?:{'|'.join(sorted(_VERBS, key=len, reverse=True))})){{1,2}}:?[ ]{{1,2}}"
     r"|[ ]?(?::=|[:=：＝→]|=>|->|[–—-](?=[ ]))[ ]?"
     r"|[ ]?(?:[是为為はがを는은이가를을]|改成了?|改为|设为|设成|设置为|换成|[（(]默认|คือ)[ ]?"
-    r"|\?[ ](?:try|it's|use)[ ]|[ ]from[ ](?=[^\s]{4,64}[ ]to[ ])|[ ]?\|[ ]?)"
+    r"|\?{1,2}[ ]{1,2}(?:(?:try|it's|use|maybe|probably|think)[ ])?|[ ]from[ ](?=[^\s]{4,64}[ ]to[ ])|[ ]?\|[ ]?)"
 )
 _SIGN = rf"[^\s\"'`“”„«»‘’「」『』<>(),;|、。，\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af{MARK_ENDS}]"
 _DOTTED = r"(?:[a-z]{3,12}\.){2,3}[a-z]{3,12}(?![\w.-]*[\w(\[-])"
-_TOLD = (
+TOLD = (
     rf"[\"'`“”„«‘「『*]{{0,2}}(?=[^\s\d!@#$%^&*~+=?-]{{0,64}}[\d!@#$%^&*~+=?-]|{_DOTTED})"
     rf"(?P<secret>{_SIGN}{{4,128}}(?<![.:?…]))"
 )
 
 # What stands there and is none: algorithms, versions, units, counts, files.
 
-_TECHNICAL = re.compile(
+TECHNICAL = re.compile(
     r"(?:(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|base\d|utf-?\d|aes-?\d)[a-z\d._+-]{0,24}"
     r"|(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|hmac|aes|rsa|ed25519|x\d\d|crc|pkcs|oauth|saml|jwt|utf|base\d|http|ipv|tls|ssh"
     r"|[a-z]{1,2}\d{1,4}|python|node|java|log4j|i18n|rfc|cve|cwe|iso-?\d|nist|postgres|mysql|ubuntu|debian|windows|step|phase"
@@ -84,15 +106,16 @@ _TECHNICAL = re.compile(
     r"[\d.+_-]{0,8})\Z",
     re.I | re.A,
 )
-_QUANTITY = re.compile(r"[<>≥≤~+-]?\d[\d.,]*[-–+]?[A-Za-z%°*-]{0,12}|\d+[/x:]\d+\S*|#\d+|\d{4}-\d\d.*", re.A)
-_FILE = re.compile(r"[\w./\\~-]+\.[A-Za-z]{1,5}\d?(?::\d+.*)?", re.A)
-_DIGIT = re.compile(r"\d", re.A)
-_LETTER = re.compile(r"[^\W\d_]")
+QUANTITY = re.compile(r"[<>≥≤~+-]?\d[\d.,]*[-–+]?[A-Za-z%°*-]{0,12}|\d+[/x:]\d+\S*|#\d+|\d{4}-\d\d.*", re.A)
+FILE = re.compile(r"[\w./\\~-]+\.[A-Za-z]{1,5}\d?(?::\d+.*)?", re.A)
+DIGIT = re.compile(r"\d", re.A)
+LETTER = re.compile(r"[^\W\d_]")
 _SYMBOL = re.compile(r"[!@#$%^&*~+]")
 _CASED_WITH_DIGITS = re.compile(r"(?=\w*\d\w*\d)(?=\w*[a-z])(?=\w*[A-Z])\w{6,16}(?!\w)", re.A)
 _MIN_DIGITS = 4
-_OTHER_THING = re.compile(
-    r" (?:column|field|hash|hashing|hasher|policy|reset|strength|manager|length|validator|test|driver|chip|file)\b",
+OTHER_THING = re.compile(
+    r" (?:column|field|hash|hashing|hasher|policy|reset|strength|manager|length|validator|test|driver|chip|file"
+    r"|rotation)\b",
     re.I,
 )
 """Of a password, which is said to be something else."""
@@ -123,40 +146,40 @@ def is_said_password(candidate: Candidate) -> bool:
     said_to_be = bool(candidate.group("so"))
     if is_stand_in(value) or is_path(value) or is_code(value) or is_test_name(value):
         return False
-    if _OTHER_THING.search(candidate.group("whose")):
+    if OTHER_THING.search(candidate.group("whose")):
         return False
     if is_words(value) or (said_to_be and _is_leet(value)):
         return True
     if value.isalpha() and value.isascii():
         return is_letter_salad(value) and len(_SHORT_PIECE.findall(value)) >= _MIN_SHORT_PIECES
-    if "://" in value or _FILE.fullmatch(value) or ("&" in value and candidate.group("so") == "="):
+    if "://" in value or FILE.fullmatch(value) or ("&" in value and candidate.group("so") == "="):
         return False
     if value.isdigit():
         return len(value) >= _MIN_DIGITS and said_to_be and not candidate.group("whose")
-    if _TECHNICAL.match(value) or _QUANTITY.fullmatch(value) or not _LETTER.search(value):
+    if TECHNICAL.match(value) or QUANTITY.fullmatch(value) or not LETTER.search(value):
         return False
     if len(_HYPHENATED.findall(value)) >= _MIN_HYPHENATED_WORDS or _SYMBOL.search(value[1:-1]):
-        return said_to_be or bool(_DIGIT.search(value))
+        return said_to_be or bool(DIGIT.search(value))
     if _WORDS_AND_NUMBER.fullmatch(value) or (said_to_be and _CASED_WITH_DIGITS.match(value)):
         return True
-    return bool(_DIGIT.search(value)) and not is_name(value)
+    return bool(DIGIT.search(value)) and not is_name(value)
 
 
 _SHORT_SO = (
     r"(?P<whose>(?:[ ](?:for|of|on)(?:[ ][^\s\"'`<>(){}\[\];:=|,?]{1,40}+){1,3}?)?)"
     r"(?P<so>[ ](?:(?:should|must|will)[ ]be|is|was|to|now|ist|lautet|war|est|es|é|è)[ ]{1,2}"
-    r"|[ ]?(?::=|[:=])[ ]?|\?[ ])"
+    r"|[ ]?(?::=|[:=])[ ]?|\?{1,2}[ ]{1,2}|[ ]?(?:->|=>|→|[–—-](?=[ ]))[ ]?)"
 )
 
 
 def _told(names: tuple[str, ...], about: str, between: str, probe: str = "") -> Rule:
     any_name = f"(?:{'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})"
-    edge = "" if names == _NAMES else r"(?<![a-z0-9])"
+    edge = "" if names == NAMES else r"(?<![a-z0-9])"
     return Rule(
         "password",
         about,
-        rf"{edge}{any_name}(?:['’]s(?=[ ]))?(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ])){between}{_TOLD}",
-        _KEYWORDS if names == _NAMES else names,
+        rf"{edge}{any_name}(?:['’]s(?=[ ]))?(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ])){between}{TOLD}",
+        KEYWORDS if names == NAMES else names,
         is_said_password,
         any_case=True,
         places=partial(places_of, names),
@@ -260,7 +283,7 @@ _BEGINS_A_WORD = re.compile(r"(?<![^\s\"'`“„«(（:=,、，：])[^\s\"'`“�
 def _around_the_word(text: str) -> Iterator[int]:
     """Every word of a line that is near a word for a password, before it or behind it."""
     done = 0
-    for place in places_of(_NAMES, text):
+    for place in places_of(NAMES, text):
         begin = max(done, place - _AROUND, text.rfind("\n", 0, place) + 1)
         line_end = text.find("\n", place, place + _AROUND)
         done = max(done, line_end if line_end >= 0 else min(len(text), place + _AROUND))
@@ -294,6 +317,21 @@ def is_unlike_all_else(candidate: Candidate) -> bool:
     return bool(_LOOKS_LIKE_NOTHING_ELSE.fullmatch(bare)) and is_told_before(candidate)
 
 
+_TICKET = re.compile(r"[A-Z]{2,10}-\d+")
+_WEAK = re.compile(
+    r"[^\W\d_]{4,16}\d{2,4}[!#$*@%&?]{0,2}|(?:[^\W\d_]{3,12}[-_.]){1,3}[^\W\d_]{0,12}\d{2,6}[!#$*@%&?]{0,2}"
+)
+
+
+def is_weak_one(candidate: Candidate) -> bool:
+    """A word with a number behind it, where nothing but a password is spoken of, and no ticket: `OPS-1234`."""
+    text, start = candidate.text, candidate.match.start()
+    near = text[max(0, text.rfind("\n", 0, start) + 1, start - _AROUND) : start + _AROUND].partition("\n")[0]
+    if OTHER_THING.search(near) or _TICKET.fullmatch(candidate.value):
+        return False
+    return bool(_WEAK.fullmatch(candidate.value)) and is_said_password(candidate)
+
+
 def is_told_before_or_words(candidate: Candidate) -> bool:
     """The same, or a phrase of words, and no part of a path."""
     value = candidate.value
@@ -320,12 +358,62 @@ _LOGIN_NAMES = (
         "credential",
         "creds",
         "basic auth",
-        "zugangsdaten",
+        "auth:",
+        "wifi:",
+        "wlan:",
         "identifiant",
     ),
+    *(
+        "zugang",
+        "anmeldung",
+        "einloggen",
+        "melde dich",
+        "connecte-toi",
+        "connexion",
+        "accès",
+        "acceso",
+        "accedi",
+        "accesso",
+    ),
+    *(
+        "inicia sesión",
+        "entra con",
+        "entre com",
+        "acesse",
+        "credencia",
+        "credenzial",
+        "inloggen",
+        "inloggning",
+        "logga in",
+    ),
+    *(
+        "zaloguj",
+        "přihlás",
+        "logowanie",
+        "giriş",
+        "логин",
+        "залогин",
+        "учётк",
+        "учетк",
+        "вход",
+        "войди",
+        "登录",
+        "登入",
+        "账号",
+    ),
+    *("帳號", "ログイン", "로그인", "계정", "đăng nhập", "masuk"),
 )
 _PROTECTED = (
     *("protected with", "protected by", "secured with", "locked with", "unlocked with", "unlock it with"),
+    *("unlock with", "unlocks with", "unseal with", "open it with", "opens with", "decrypt it with", "decrypts with"),
+    *(
+        "entsperren mit",
+        "déverrouille avec",
+        "desbloquea con",
+        "login fails with",
+        "login fail with",
+        "logging in with",
+    ),
     *("encrypted with", "authenticate with", "authenticates with", "log in with", "geschützt mit", "protégé par"),
     *("protegido con", "protegido com", "protetto da", "защищен паролем", "защищено"),
 )
@@ -337,12 +425,12 @@ _LOGGED_IN_AS = tuple(
 )
 _USERS = ("admin / ", "root / ", "administrator / ", "postgres / ", "guest / ", "demo / ", "user / ")
 _PAIR = (
-    r"(?:(?:(?<=creds)|(?<=credentials)"
-    r"|[ ](?:with|as|using|are|is|mit|als|sind|avec|sont|con|son|como|são|sono|zijn|с|用)"
+    r"(?:(?:(?<=creds)|(?<=credentials)|(?<=[:：])"
+    r"|[ ](?:with|as|using|are|is|mit|als|sind|avec|sont|con|son|como|são|sono|zijn|com|met|med|jako|pod|под|с|用|ile)"
     r"|[ ]?(?:[:=]|[-=]>|→))[ ]{1,2}|[ ]\()"
     r"[\"'`]?(?P<user>[a-z][\w.@+-]{1,40})[\"'`]?"
 )
-_AND = r"(?:[ ]?[/:|,][ ]?|[ ](?:and|with|und|et|y|e|i|и|和|con)[ ])"
+_AND = r"(?:[ ]?[/:|,、，][ ]?|[ ](?:and|with|und|et|y|e|i|a|en|och|ve|и|和|con|con la|mit)[ ])"
 
 
 def is_login_password(candidate: Candidate) -> bool:
@@ -362,24 +450,29 @@ def is_password_of_user(candidate: Candidate) -> bool:
 # Several words in quotes; and a table with a column of passwords.
 
 _QUOTED_WORDS = r"[\"'`“„«「『](?P<secret>[a-z]{3,12}(?: [a-z]{3,12}){2,5})[\"'`”“»」』]"
-_KEYWORDS_FOR_IT = tuple(
+KEYWORDS_FOR_IT = tuple(
     "contrase" if word.startswith("contrase") else word for word in (*_WORDS_FOR_IT, *_CHINESE_FOR_IT)
 )
-_PROBE_FOR_IT = f"(?:{'|'.join(_KEYWORDS_FOR_IT)})"
+PROBE_FOR_IT = f"(?:{'|'.join(KEYWORDS_FOR_IT)})"
+_COLUMNS = ("password", "passwort", "contraseña", "senha", "kennwort", "passwd", "mot de passe", "パスワード", "密码")
 _HEADING = re.compile(
-    r"^(?P<before>(?:[^\n,;|\t]{0,40}[,;|\t]){1,8})[ ]?[\"'`*]{0,2}"
-    r"(?:password|passwort|contraseña|senha)[\"'`*]{0,2}[ ]?(?P<sign>[,;|\t]|$)",
+    r"^(?P<before>(?:[^\n,;|\t]{0,40}[,;|\t]){1,8})[ ]{0,20}[\"'`*]{0,2}"
+    rf"(?:{'|'.join(_COLUMNS)}|pwd?|pin)[\"'`*]{{0,2}}[ ]{{0,20}}(?P<sign>[,;|\t]|$)",
     re.M,
 )
+_RULED = re.compile(r"[-+|:= ]{3,}")
 _MAX_ROWS = 200
 
 
 def is_quoted_phrase(candidate: Candidate) -> bool:
-    return not _OTHER_THING.search(candidate.group("whose")) and is_words(candidate.value, " ")
+    return not OTHER_THING.search(candidate.group("whose")) and is_words(candidate.value, " ")
 
 
 def is_in_column(candidate: Candidate) -> bool:
-    return is_said_password(candidate)
+    value = candidate.value
+    if is_stand_in(value):
+        return False
+    return is_said_password(candidate) or is_plain_word(value) or (value.isdigit() and len(value) >= _MIN_DIGITS)
 
 
 def _cells_below(text: str) -> Iterator[int]:
@@ -395,6 +488,9 @@ def _cells_below(text: str) -> Iterator[int]:
             end = text.find("\n", begin) if begin else -1
             row = text[begin : end if end >= 0 else len(text)] if begin else ""
             cells = row.split(sign)
+            if _RULED.fullmatch(row) and end >= 0:
+                begin = end + 1
+                continue
             if len(cells) <= column:
                 break
             at = begin + sum(len(cell) + 1 for cell in cells[:column])
@@ -403,24 +499,24 @@ def _cells_below(text: str) -> Iterator[int]:
 
 
 SENTENCES = (
-    _told(_NAMES, "“the password (for …) is …” in a sentence, in many languages", _WHOSE + _SO),
-    _told(_NAMES, "“password …” in a sentence, in many languages", r"(?:,?[ ]{1,2}\(?|(?<=[^\x00-\x7f]))"),
+    _told(NAMES, "“the password (for …) is …” in a sentence, in many languages", WHOSE + SO),
+    _told(NAMES, "“password …” in a sentence, in many languages", r"(?:,?[ ]{1,2}\(?|(?<=[^\x00-\x7f]))"),
     Rule(
         "password",
         "Password some words behind that word",
-        rf"(?:{'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})(?![a-z0-9_-])"
+        rf"(?:{'|'.join(sorted(map(re.escape, NAMES), key=len, reverse=True))})(?![a-z0-9_-])"
         rf"(?:[ ,]{{1,2}}{_WORD}){{1,5}}?[ ,]{{1,2}}{_SHAPED}",
-        _KEYWORDS,
+        KEYWORDS,
         is_near,
         any_case=True,
-        places=partial(places_of, _NAMES),
-        probe=_ANY_NAME,
+        places=partial(places_of, NAMES),
+        probe=ANY_NAME,
     ),
     Rule(
         "password",
         "“use … for the password” in a sentence",
         rf"(?:{'|'.join(_USED)})[ ]{_SHAPED}",
-        _KEYWORDS,
+        KEYWORDS,
         is_said_password,
         any_case=True,
         places=lambda text: (found.start() for found in _BEFORE_NAME.finditer(text)),
@@ -430,14 +526,14 @@ SENTENCES = (
         _SHORT_NAMES,
         "“pw is …” in a sentence",
         _SHORT_SO,
-        rf"(?:\b|_)(?:pwd|pw|pass|passwd)(?:['’]s)?"
-        rf"(?: (?:is|was|to|now|be|should|must|will|for|of|on|ist|lautet|war|est|es|é|è) | ?[:=?]){_TELLING}",
+        rf"(?:\b|_)(?:pwd|pw|pass|passwd|p/w|psw|wpa key|wifi key)(?:['’]s)?"
+        rf"(?: (?:is|was|to|now|be|should|must|will|for|of|on|ist|lautet|war|est|es|é|è) | ?[:=?→–—-]){_TELLING}",
     ),
     *(
         _told(
             (name,),
             f"“the {name} (for …) is …” in a sentence",
-            _WHOSE + r"(?P<so>[ ](?:is|was|ist|est|es|è)[ ]{1,2}" + colon + ")",
+            WHOSE + r"(?P<so>[ ](?:is|was|ist|est|es|è)[ ]{1,2}" + colon + ")",
             rf"{name}.*(?: (?:is|was|ist|est|es|è) |[:=] ){_TELLING}",
         )
         for name, colon in (("secret", ""), ("wifi", "|(?<=wifi|code| key|[ ]net):[ ]"))
@@ -445,7 +541,7 @@ SENTENCES = (
     Rule(
         "password",
         "“user … pass …” in a sentence",
-        rf"[ ]pass[ ]{_TOLD}",
+        rf"[ ]pass[ ]{TOLD}",
         ("pass ",),
         is_password_of_user,
         any_case=True,
@@ -455,77 +551,99 @@ SENTENCES = (
     Rule(
         "password",
         "“… is the password” in a sentence",
-        rf"(?P<so>){_TOLD}(?={_AFTER_IT})",
-        _KEYWORDS_FOR_IT,
+        rf"(?P<so>){TOLD}(?={_AFTER_IT})",
+        KEYWORDS_FOR_IT,
         is_said_password,
         any_case=True,
         places=_before_the_word,
-        probe=_PROBE_FOR_IT,
+        probe=PROBE_FOR_IT,
     ),
     Rule(
         "password",
         "Password some words before “as the password”",
-        rf"(?P<so>){_TOLD}(?=[\"'`”»]?(?:[ ]{_WORD}){{1,{_WORDS_BETWEEN}}}?{_AFTER_IT})",
-        _KEYWORDS_FOR_IT,
+        rf"(?P<so>){TOLD}(?=[\"'`”»]?(?:[ ]{_WORD}){{1,{_WORDS_BETWEEN}}}?{_AFTER_IT})",
+        KEYWORDS_FOR_IT,
         is_told_before,
         any_case=True,
         places=_some_words_before,
-        probe=_PROBE_FOR_IT,
+        probe=PROBE_FOR_IT,
     ),
     Rule(
         "password",
         "What looks like nothing else, in a line that speaks of a password",
         rf"(?P<whose>)(?P<so>)(?P<secret>{_SIGN}{{8,128}}(?<![.:?…]))",
-        _KEYWORDS,
+        KEYWORDS,
         is_unlike_all_else,
         any_case=True,
         places=_around_the_word,
-        probe=_ANY_NAME,
+        probe=ANY_NAME,
+    ),
+    Rule(
+        "password",
+        "A word with a number behind it, in a line that speaks of a password",
+        rf"(?P<whose>)(?P<so>)(?P<secret>{_SIGN}{{6,40}}(?<![.:?…]))",
+        KEYWORDS,
+        is_weak_one,
+        any_case=True,
+        places=_around_the_word,
+        probe=ANY_NAME,
     ),
     Rule(
         "password",
         "Letters whose case changes as in no word, said to be the password",
-        rf"{_ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{_WHOSE}{_SO}|,?[ ]{{1,2}}\(?)"
+        rf"{ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{WHOSE}{SO}|,?[ ]{{1,2}}\(?)"
         r"[\"'`“„«]?(?P<secret>[a-z]{8,40})(?![\w.-])",
-        _KEYWORDS,
+        KEYWORDS,
         is_said_password,
         any_case=True,
-        places=partial(places_of, _NAMES),
-        probe=_ANY_NAME,
+        places=partial(places_of, NAMES),
+        probe=ANY_NAME,
     ),
     Rule(
         "password",
         "Words in quotes that are said to be the password",
-        rf"{_ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{_WHOSE}{_SO}|,?[ ]{{0,2}}\(?)" + _QUOTED_WORDS,
-        _KEYWORDS,
+        rf"{ANY_NAME}(?:(?<=[^\x00-\x7f])|(?![a-z0-9_]|-[^ ]))(?:{WHOSE}{SO}|,?[ ]{{0,2}}\(?)" + _QUOTED_WORDS,
+        KEYWORDS,
         is_quoted_phrase,
         any_case=True,
-        places=partial(places_of, _NAMES),
-        probe=_ANY_NAME,
+        places=partial(places_of, NAMES),
+        probe=ANY_NAME,
     ),
     Rule(
         "password",
         "Words in quotes before “as the password”",
         rf"{_QUOTED_WORDS}(?:[ ]{_WORD}){{0,{_WORDS_BETWEEN}}}?{_AFTER_IT}",
-        _KEYWORDS_FOR_IT,
+        KEYWORDS_FOR_IT,
         is_quoted_phrase,
         any_case=True,
-        probe=_PROBE_FOR_IT,
+        probe=PROBE_FOR_IT,
     ),
     Rule(
         "password",
         "Below a heading `password` in a table",
         r"[\"'`]?(?P<secret>[^\s,;|\"'`]{4,128})[\"'`]?(?=[ \t]*(?:[,;|\t\n]|\Z))",
-        ("password", "passwort", "contrase", "senha"),
+        (
+            "password",
+            "passwort",
+            "contrase",
+            "senha",
+            "kennwort",
+            "passwd",
+            "mot de passe",
+            "パスワード",
+            "密码",
+            "pw",
+            "pin",
+        ),
         is_in_column,
         any_case=True,
         places=_cells_below,
-        probe=r"(?:,|;|\||\t) ?(?:password|passwort|contrase|senha)",
+        probe=r"(?:,|;|\||\t) *(?:passw|contrase|senha|kennwort|mot de passe|パスワード|密码|pwd?|pin)",
     ),
     Rule(
         "password",
         "USER / PASSWORD behind a word such as `login`",
-        rf"(?:{'|'.join(_LOGIN_NAMES)})[a-z]{{0,3}}{_WHOSE}{_PAIR}{_AND}{_TOLD}",
+        rf"(?:{'|'.join(_LOGIN_NAMES)})[a-z]{{0,3}}{WHOSE}{_PAIR}{_AND}{TOLD}",
         _LOGIN_NAMES,
         is_login_password,
         any_case=True,
@@ -535,7 +653,7 @@ SENTENCES = (
     Rule(
         "password",
         "“protected with …” in a sentence",
-        rf"(?:{'|'.join(_PROTECTED)})(?P<whose>)(?P<so>)[ ]{_TOLD}",
+        rf"(?:{'|'.join(_PROTECTED)})(?P<whose>)(?P<so>)[ ]{TOLD}",
         _PROTECTED,
         is_told_before_or_words,
         any_case=True,
@@ -545,7 +663,7 @@ SENTENCES = (
     Rule(
         "password",
         "“use admin/…” in a sentence",
-        rf"(?:{'|'.join(_LOGGED_IN_AS)})(?P<whose>)(?P<so>){_TOLD}(?=[\s.,;)\"'`]|\Z)",
+        rf"(?:{'|'.join(_LOGGED_IN_AS)})(?P<whose>)(?P<so>){TOLD}(?=[\s.,;)\"'`]|\Z)",
         tuple(dict.fromkeys(name.partition(" ")[2] for name in _LOGGED_IN_AS)),
         is_told_before_or_words,
         any_case=True,
@@ -555,7 +673,7 @@ SENTENCES = (
     Rule(
         "password",
         "admin / PASSWORD",
-        rf"(?:{'|'.join(_USERS)}){_TOLD}",
+        rf"(?:{'|'.join(_USERS)}){TOLD}",
         (" / ",),
         is_login_password,
         places=partial(places_of, _USERS),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from litestar import Response, Router
+from litestar import Litestar, Response, Router
 from litestar.params import Parameter
 from litestar.response import Redirect
 from msgspec import Struct, field
@@ -21,16 +23,9 @@ from hardwon.measure.report import Report
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import charts, frame, harvesting
 from hardwon.serve.pages.frame import action, page, then, url
+from hardwon.serve.pages.overview import VERDICTS
 from hardwon.serve.routes import Asked, ProjectName, bad, pool, reading
 from hardwon.store.database import Check
-
-_VERDICTS = {
-    "helps": "Showing lines helps.",
-    "harms": "Showing lines harms.",
-    "no difference worth having": "Showing lines makes no difference worth having.",
-    "too early": "It is too early to tell.",
-    "broken": "The experiment is broken: none of its numbers can be trusted.",
-}
 
 
 class Work(Struct):
@@ -78,7 +73,7 @@ def change(request: Asked, id: Annotated[str, Parameter(max_length=200)], what: 
 @page("/proof")
 def proof(request: Asked, project: ProjectName = None) -> Response[str]:
     with reading(request) as memory:
-        if not memory.exists:
+        if not memory.exists or browse.holds_nothing(memory):
             return frame.shown("welcome.html", request, memory, work=harvesting.of_home(memory.home))
         holder = frame.holder(request, memory, project)
         measured = browse.counted(memory, ("metrics", holder), lambda: memory.measure(project=holder))
@@ -95,18 +90,33 @@ def proof(request: Asked, project: ProjectName = None) -> Response[str]:
             measured=measured,
             groups=groups,
             missing=[one.title for one in measured.metrics if one.value is None],
-            experiment=browse.counted(memory, ("experiment", holder), lambda: _experiment(memory, holder)),
-            verdicts=_VERDICTS,
+            experiment=browse.experiment(memory, project=holder),
+            behind=_behind(holder, measured.since, measured.until),
+            verdicts=VERDICTS,
             work=_WORK if not permissions.of(request).limited else Work(),
             curve=_curve(_WORK.report),
         )
 
 
-def _experiment(memory: Hardwon, project: str | None) -> Any:
-    try:
-        return memory.experiment(project=project)
-    except HardwonError:  # numpy and scipy are an extra
-        return None
+def _behind(project: str | None, since: datetime, until: datetime) -> dict[str, str]:
+    """Measure → the page that lists what it counts."""
+    days = {"since": since.date(), "until": until.date()}
+    listed = {
+        url("lessons", project=project): ("lessons_a_day", "lessons_a_million_tokens", "unresolved"),
+        url("lessons", project=project, status="active"): (
+            "knowledge_age",
+            "old_knowledge",
+            "brier",
+            "calibration_gap",
+        ),
+        url("failures", "met", project=project, which="before", **days): ("recurrence",),
+        url("failures", project=project, fix="known"): ("coverage",),
+        url("sessions", project=project): ("failed_calls", "first_try", "redactions"),
+        url("journal", project=project, outcome="success"): ("completion",),
+        url("journal", project=project, outcome="unknown"): ("unjudged",),
+        url("review", project=project): ("queue",),
+    }
+    return {name: address for address, names in listed.items() for name in names}
 
 
 def _curve(report: Report | None) -> charts.Chart | None:
@@ -213,10 +223,12 @@ class Operation(NamedTuple):
 @page("/openapi")
 def operations(request: Asked) -> Response[str]:
     with reading(request) as memory:
-        return frame.shown("openapi.html", request, memory, groups=grouped(request.app.openapi_schema.to_schema()))
+        return frame.shown("openapi.html", request, memory, groups=_grouped(request.app))
 
 
-def grouped(schema: dict[str, Any]) -> dict[str, list[Operation]]:
+@lru_cache(maxsize=1)
+def _grouped(app: Litestar) -> dict[str, list[Operation]]:
+    schema = app.openapi_schema.to_schema()
     found: dict[str, list[Operation]] = {}
     for path, methods in schema["paths"].items():
         for method, told in methods.items():

@@ -16,6 +16,7 @@ class Box(NamedTuple):
     height: float
     kind: str = ""
     title: str = ""
+    leads_to: str = ""
 
 
 def spark(times: Sequence[datetime], first: datetime, last: datetime) -> list[Box]:
@@ -44,6 +45,7 @@ class Column(NamedTuple):
     parts: tuple[tuple[str, int], ...]
     """(kind, number), from the bottom up."""
     about: str
+    leads_to: str = ""
 
 
 class Chart(NamedTuple):
@@ -71,7 +73,8 @@ def columns(found: Sequence[Column]) -> Chart:
             tall = room * number / most
             y -= tall
             if number:
-                boxes.append(Box(round(x, 1), round(y, 1), round(wide, 1), round(tall, 1), kind, each.about))
+                place = (round(x, 1), round(y, 1), round(wide, 1), round(tall, 1))
+                boxes.append(Box(*place, kind, each.about, each.leads_to))
         if at % every == 0:
             labels.append((round(x + wide / 2, 1), each.label))
     lines = [(round(_HEIGHT - _BOTTOM - room * part / 2, 1), f"{most * part // 2:,}") for part in range(3)]

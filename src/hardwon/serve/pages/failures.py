@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, NamedTuple
 
 from litestar import Response, Router
+from litestar.params import Parameter
 
 from hardwon.api import Hardwon
+from hardwon.clock import moment, to_microseconds
+from hardwon.measure import tallies
+from hardwon.measure.tallies import Which, Window
 from hardwon.model.nouns import Failure, FailureCost, Fix
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import charts, frame
@@ -15,6 +20,10 @@ from hardwon.serve.pages.frame import PER_PAGE, page
 from hardwon.serve.resources.failures import known_to
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, reading
 from hardwon.serve.routes import page as cut
+
+_FIXED = {"known": True, "none": False}
+_WHICH: dict[Which, str] = {"all": "all", "before": "met before", "fixed": "met before, fix known"}
+_MOST_MET = 500
 
 
 class Told(NamedTuple):
@@ -29,18 +38,24 @@ class Told(NamedTuple):
 
 
 @page("/failures")
-def listed(request: Asked, project: ProjectName = None, open: bool = False, cursor: Cursor = "") -> Response[str]:
+def listed(
+    request: Asked,
+    project: ProjectName = None,
+    fix: Annotated[str, Parameter(max_length=20)] = "",
+    cursor: Cursor = "",
+) -> Response[str]:
     """The most widespread first."""
+    fixed = _FIXED.get(fix)
     key = after(cursor, int, int, int, str)
     with reading(request) as memory:
         holder = frame.holder(request, memory, project)
-        found = browse.of_failures(
+        here = permissions.of(request).limited
+        found = browse.counted(
             memory,
-            project=holder,
-            only_open=open,
-            only_here=permissions.of(request).limited,
-            after=key,
-            limit=PER_PAGE + 1,
+            ("failures", holder, fixed, here, key),
+            lambda: browse.of_failures(
+                memory, project=holder, fixed=fixed, only_here=here, after=key, limit=PER_PAGE + 1
+            ),
         )
         rows = cut(*found, PER_PAGE)
         return frame.shown(
@@ -48,7 +63,7 @@ def listed(request: Asked, project: ProjectName = None, open: bool = False, curs
             request,
             memory,
             project=holder,
-            only_open=open,
+            fix=fix if fixed is not None else "",
             rows=told(request, memory, rows.items),
             cursor=cursor,
             next=rows.next,
@@ -76,11 +91,35 @@ def told(request: Asked, memory: Hardwon, failing: Sequence[Failure]) -> list[To
     ]
 
 
+@page("/failures/met")
+def met(request: Asked, since: date, until: date, which: Which = "all", project: ProjectName = None) -> Response[str]:
+    """The errors of some days, one by one: what a number on the first page is made of."""
+    begin, end = (datetime.combine(day, time.min, UTC) for day in (since, until))
+    with reading(request) as memory:
+        holder = frame.holder(request, memory, project)
+        window = Window(to_microseconds(begin), to_microseconds(end + timedelta(days=1)) - 1, holder or "")
+        return frame.shown(
+            "met.html",
+            request,
+            memory,
+            project=holder,
+            since=since,
+            until=until,
+            which=which,
+            kinds=_WHICH,
+            errors=[(one, moment(one.at)) for one in tallies.met(memory.reading(), window, which, _MOST_MET)],
+            most=_MOST_MET,
+        )
+
+
 @page("/failures/{id:str}")
-def shown(request: Asked, id: Id, project: ProjectName = None) -> Response[str]:
+def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False) -> Response[str]:
+    """`all`: every place where it was met, not only the newest."""
     caller = permissions.of(request)
     with reading(request) as memory:
         found = known_to(memory, caller, id, project)
+        holder = caller.project(memory, project) if not caller.limited else None
+        every = browse.occurrences(memory, id, holder, _MOST_MET) if all and not caller.limited else found.occurrences
         (line,) = told(request, memory, [found.failure])
         return frame.shown(
             "failure.html",
@@ -88,10 +127,10 @@ def shown(request: Asked, id: Id, project: ProjectName = None) -> Response[str]:
             memory,
             failure=found.failure,
             line=line,
-            occurrences=found.occurrences,
+            occurrences=every,
             lessons=browse.lessons_of_failure(memory, id) if not caller.limited else [],
             exposures=browse.exposures(memory, id) if not caller.limited else [],
         )
 
 
-router = Router("/", route_handlers=[listed, shown])
+router = Router("/", route_handlers=[listed, met, shown])

@@ -107,6 +107,7 @@ def shown(template: str, request: Asked, memory: Hardwon, **context: Any) -> Res
     html = _TEMPLATES.get_template(template).render(
         here=request.url.path,
         may=caller.scopes,
+        whole=not caller.limited,
         who=caller.name,
         waiting=waiting,
         csrf=csrf(request),
@@ -131,7 +132,7 @@ def readable(handler: Handler) -> Callable[[Request[Any, Any, Any], Any], Respon
 
     def answer(request: Request[Any, Any, Any], error: Any) -> Response[Any]:
         found = handler(request, error)
-        if not wants_page({"accept": request.headers.getall("accept", [])}):
+        if not wants_page({name: request.headers.getall(name, []) for name in ("accept", "sec-fetch-dest")}):
             return found
         page = refusal(found.content.status, found.content.detail)
         return Response(page, status_code=found.status_code, media_type=MediaType.HTML, headers=PAGE_HEADERS)

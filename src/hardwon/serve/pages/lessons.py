@@ -127,6 +127,7 @@ def shown(request: Asked, id: Id, undo: int = 0) -> Response[str]:
             sources=[(source, around(memory, caller, source)) for source in found.sources],
             history=memory.review.history(id),
             exposures=[] if caller.limited else browse.exposures(memory, id),
+            similar=memory.review.consider(id).similar if "review" in caller.scopes and not caller.limited else [],
             newer=browse.lessons_named(memory, [found.lesson.superseded_by] if found.lesson.superseded_by else []),
             kinds=KINDS,
             undo=undo,
@@ -164,7 +165,8 @@ def decide(request: Asked, id: Id, decision: str) -> Redirect:
 
 # One candidate at a time, with its quote in context: yes, no, edit, merge, skip, undo.
 
-_QUEUE = 500
+_QUEUE, _ALL = 200, 500
+"""How many wait in a row on the page; how many are decided at once."""
 _DONE = {"promote": "Promoted", "reject": "Rejected", "edit": "Edited and promoted", "merge": "Merged"}
 Chosen = Annotated[str, Parameter(max_length=200)]
 
@@ -202,7 +204,7 @@ def candidate(
             context=[(source, around(memory, caller, source)) for source in current.sources[:3]] if current else [],
             others=browse.lessons_named(memory, [*dict.fromkeys(alike)][:4]),
             place=place,
-            length=len(ids),
+            waits_here=browse.waiting(memory, project=holder, rule=rule, session=session),
             next=ids[place + 1] if place + 1 < len(ids) else "",
             before=ids[place - 1] if place else "",
             did=_DONE.get(did, ""),
@@ -224,7 +226,7 @@ def decide_all(request: Asked) -> Redirect:
         holder = frame.holder(request, memory, sent.get("project"))
         review = Review(memory, caller.actor)
         events = []
-        for one in browse.of_queue(memory, project=holder, rule=rule, session=session, limit=_QUEUE):
+        for one in browse.of_queue(memory, project=holder, rule=rule, session=session, limit=_ALL):
             may_decide(memory, caller, one.id)
             events.append(getattr(review, verb)(one.id, why=f"all of {rule or session}"))
     return then(url("review", project=sent.get("project"), did=verb, undo=".".join(map(str, events[-100:]))))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Annotated, Any, NamedTuple
 
 from litestar import Response, Router
@@ -16,13 +18,21 @@ from hardwon.measure.tallies import Again, Window
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import charts, frame, harvesting
 from hardwon.serve.pages.failures import told
-from hardwon.serve.pages.frame import page
+from hardwon.serve.pages.frame import page, url
 from hardwon.serve.routes import Asked, ProjectName, reading
 from hardwon.text.shown import estimate
 
+VERDICTS = {
+    "helps": "Showing lines helps.",
+    "harms": "Showing lines harms.",
+    "no difference worth having": "Showing lines makes no difference worth having.",
+    "too early": "It is too early to tell.",
+    "broken": "The experiment is broken: none of its numbers can be trusted.",
+}
 _DAY = 24 * 3600 * 1_000_000
 _WEEK = 7 * _DAY
-_WEEKS_DRAWN = 26
+_WEEKS_DRAWN, _FEWEST_WEEKS = 26, 7
+_DAYS_TOLD = 30
 _SHOWN = 5
 
 
@@ -57,6 +67,8 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
             stale=now() - last > _WEEK,
             last=moment(newest) if newest else None,
             model="" if permissions.of(request).limited or memory.config.distil != OFF else next(iter(installed()), ""),
+            experiment=browse.experiment(memory, project=holder),
+            verdicts=VERDICTS,
             **browse.counted(memory, ("home", holder), lambda: _sums(memory, holder, last)),
         )
 
@@ -71,25 +83,38 @@ def _sums(memory: Hardwon, project: str | None, last: int) -> dict[str, Any]:
 
 
 def _proof(memory: Hardwon, project: str, last: int) -> Proof:
-    since = last - 30 * _DAY
-    db = memory.reading()
-    weeks = dict(tallies.met_again(db, Window(last - _WEEKS_DRAWN * _WEEK, last, project)))
-    month = tallies.met_again_in(db, Window(since, last, project))
-    return Proof(moment(since), moment(last), month, _drawn(weeks))
+    today = last // _DAY * _DAY
+    since = today - (_DAYS_TOLD - 1) * _DAY
+    days = tallies.met_again(memory.reading(), Window(today - _WEEKS_DRAWN * _WEEK, today + _DAY - 1, project))
+    month = _sum(each for day, each in days if day * _DAY >= since)
+    by_week = groupby(days, key=lambda one: _monday(one[0]))
+    weeks = {monday: _sum(each for _, each in some) for monday, some in by_week}
+    return Proof(moment(since), moment(last), month, _drawn(weeks, project))
 
 
-def _drawn(weeks: dict[int, Again]) -> charts.Chart | None:
+def _monday(day: int) -> int:
+    """Of its week; the first day of 1970 was a Thursday."""
+    return day - (day + 3) % 7
+
+
+def _sum(parts: Iterable[Again]) -> Again:
+    found = [*parts]
+    return Again(*(sum(each[at] for each in found) for at in range(3)))
+
+
+def _drawn(weeks: dict[int, Again], project: str) -> charts.Chart | None:
     if not weeks:
         return None
-    first = max(min(weeks), max(weeks) - _WEEKS_DRAWN + 1)
-    first = min(first, max(weeks) - 7)
+    newest = max(weeks)
+    first = min(max(min(weeks), newest - 7 * _WEEKS_DRAWN + 7), newest - 7 * _FEWEST_WEEKS)
     found = []
-    for week in range(first, max(weeks) + 1):
-        each = weeks.get(week, Again(0, 0, 0))
-        day = datetime(1970, 1, 1) + timedelta(weeks=week)
+    for monday in range(first, newest + 1, 7):
+        each = weeks.get(monday, Again(0, 0, 0))
+        day = datetime(1970, 1, 1) + timedelta(days=monday)
         parts = (("fixed", each.fixed), ("again", each.before - each.fixed), ("new", each.errors - each.before))
         about = f"week of {day:%d %b %Y}: {each.errors} errors, {each.before} met before, {each.fixed} with a fix known"
-        found.append(charts.Column(f"{day:%d %b}", parts, about))
+        behind = url("failures", "met", project=project, since=f"{day:%F}", until=f"{day + timedelta(days=6):%F}")
+        found.append(charts.Column(f"{day:%d %b}", parts, about, behind))
     return charts.columns(found)
 
 

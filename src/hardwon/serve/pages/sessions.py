@@ -14,7 +14,7 @@ from hardwon.model.attempt import Attempt, Outcome
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame
 from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
-from hardwon.serve.pages.transcripts import may_read, messages, search, session_of
+from hardwon.serve.pages.transcripts import changed, may_read, messages, search, session_of
 from hardwon.serve.resources.attempts import Numbered, visible
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, nothing_said_of, pool, reading
 from hardwon.serve.routes import page as cut
@@ -46,6 +46,7 @@ def listed(
             agent=agent,
             agents=browse.agents(memory),
             sessions=rows.items,
+            taught=browse.taught(memory, [one.id for one in rows.items]),
             cursor=cursor,
             next=rows.next,
         )
@@ -82,7 +83,8 @@ def shown(
             q=q,
             hits=search(memory, transcript, q.strip(), _FOUND) if transcript and q.strip() else [],
             tried=browse.attempts_of_session(memory, id),
-            timeline=[(call.position, call.outcome) for call in found.calls],
+            changed=changed(memory, transcript) if transcript else [],
+            timeline=browse.steps(memory, id),
             messages=messages(memory, transcript, first, _MESSAGES) if transcript else [],
             marks=marks,
             length=length,

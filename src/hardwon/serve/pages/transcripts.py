@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,17 +12,24 @@ from hardwon.api import Hardwon
 from hardwon.errors import HardwonError
 from hardwon.model.nouns import Source
 from hardwon.model.session import Message, Session
+from hardwon.serve.pages import frame
 from hardwon.serve.permissions import Caller
+from hardwon.sessions import changes
 from hardwon.sessions.reader import read
 from hardwon.store import meta
 from hardwon.store.sessions import session_id
 
 _MAX_BYTES = 32 * 1024 * 1024
-_MAX_CHARACTERS = 4_000
+_MAX_CHARACTERS = 12_000
+_SEEN_CHARACTERS, _SEEN_LINES = 1_500, 24
+"""Of a long message, before it is unfolded."""
+_MAX_FILES, _MAX_LINES_CHANGED, _MAX_CHARACTERS_CHANGED, _MAX_CHARACTERS_OF_A_LINE = 50, 400, 80_000, 1_000
+"""Files of a session; lines and characters of what it changed in one."""
+_SIGNS = ("+", "-", " ")
 _MAX_CHARACTERS_SEARCHED = 200_000
 """Of one message."""
 _BESIDE = 80
-_AROUND = 600
+_AROUND = 240
 """Characters of a message on either side of a quote."""
 
 
@@ -52,6 +60,8 @@ class ShownMessage(NamedTuple):
     role: str
     origin: str
     text: str
+    more: str
+    """What is folded away."""
     calls: list[ShownCall]
     results: list[ShownResult]
 
@@ -78,7 +88,8 @@ def session_of(caller: Caller, id: str, path: str) -> Session | None:
 
 @lru_cache(maxsize=2)
 def _read(path: str, modified: int, size: int) -> Sequence[Session]:  # noqa: ARG001 - a changed file is read anew
-    return read(Path(path)).sessions
+    with changes.kept():
+        return read(Path(path)).sessions
 
 
 def around(memory: Hardwon, caller: Caller, source: Source) -> Quoted | None:
@@ -116,12 +127,66 @@ def messages(memory: Hardwon, session: Session, first: int, number: int) -> list
             first + at,
             one.role,
             one.origin,
-            cut("\n".join((one.text, *(part.text for part in one.beside))).strip()),
+            *_folded(cut("\n".join((one.text, *(part.text for part in one.beside))).strip()), one.role),
             [ShownCall(call.name, cut(call.command or call.target)) for call in one.calls],
             [ShownResult(result.outcome, cut(result.text), result.text.count("\n") + 1) for result in one.results],
         )
         for at, one in enumerate(session.messages[first : first + number])
     ]
+
+
+def _folded(text: str, role: str) -> tuple[str, str]:
+    """(what is seen, what is folded away): whole lines, of what was set up for the agent the first."""
+    lines = text.split("\n")
+    seen, characters = 0, 0
+    for line in lines[: 1 if role == "system" else _SEEN_LINES]:
+        characters += len(line)
+        if seen and characters > _SEEN_CHARACTERS:
+            break
+        seen += 1
+    return "\n".join(lines[:seen]), "\n".join(lines[seen:]).strip("\n")
+
+
+class Changed(NamedTuple):
+    """What a session did to a file."""
+
+    path: str
+    messages: list[int]
+    added: int
+    gone: int
+    lines: list[tuple[str, str]]
+    left_out: int
+    """Lines that are not shown."""
+
+
+def changed(memory: Hardwon, session: Session) -> list[Changed]:
+    """File by file, without the edits that failed."""
+    failed = {result.call_id for result in session.results() if result.outcome == "error"}
+    by_file: dict[str, list[tuple[int, str]]] = {}
+    for number, message in enumerate(session.messages):
+        for call in message.calls:
+            if call.action == "edit" and call.target and call.id not in failed:
+                by_file.setdefault(call.target, []).append((number, call.change))
+    kept = _kept(memory)
+    return [
+        _changed(kept, path.removeprefix(f"{session.cwd}/"), edits) for path, edits in [*by_file.items()][:_MAX_FILES]
+    ]
+
+
+def _changed(kept: Callable[[str], str], path: str, edits: list[tuple[int, str]]) -> Changed:
+    whole = "\n".join(change for _, change in edits if change)
+    lines = frame.diff("\n".join(_clean(kept, whole[:_MAX_CHARACTERS_CHANGED])))
+    added, gone = (sum(each == kind for each, _ in lines) for kind in ("added", "gone"))
+    left_out = whole[_MAX_CHARACTERS_CHANGED:].count("\n") + max(0, len(lines) - _MAX_LINES_CHANGED)
+    shown = [(kind, line[:_MAX_CHARACTERS_OF_A_LINE]) for kind, line in lines[:_MAX_LINES_CHANGED]]
+    return Changed(kept(path), [*dict.fromkeys(at for at, _ in edits)], added, gone, shown, left_out)
+
+
+def _clean(kept: Callable[[str], str], diff: str) -> Iterator[str]:
+    """A diff as the store would keep it: its signs would hide a secret of several lines."""
+    for sign, lines in groupby(diff.splitlines(), key=lambda line: line[:1] if line[:1] in _SIGNS else ""):
+        body = kept("\n".join(line.removeprefix(sign) for line in lines))
+        yield from (f"{sign}{line}" for line in body.split("\n"))
 
 
 class Found(NamedTuple):

@@ -52,7 +52,7 @@ def listed(
             memory,
             project=caller.project(memory, project),
             since=to_microseconds(since),
-            only_open=only_open,
+            fixed=False if only_open else None,
             only_here=caller.limited or only_here,
             after=key,
             limit=limit + 1,

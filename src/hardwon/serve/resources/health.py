@@ -52,7 +52,7 @@ def health(request: Asked) -> Health:
     sync_to_thread=True,
     security=[{}],
 )
-def login(request: Asked, token: Annotated[str, Parameter(query="token", min_length=1, max_length=200)]) -> Redirect:
+def login(request: Asked, token: Annotated[str, Parameter(query="token", max_length=200)] = "") -> Redirect:
     """Gives a browser the token as a cookie that no script can read and no other site can use.
 
     Of a link that is good for once, a token of the browser's own.

@@ -26,8 +26,7 @@ function swap(address, { method = "GET", body = null, keep = null, replace = fal
     history[replace ? "replaceState" : "pushState"](null, "", shown.pathname + shown.search);
     trouble.hidden = true;
     document.querySelector("[autofocus]")?.focus();
-    again();
-    listen();
+    settle();
     if (!keep) window.scrollTo(0, 0);
   };
   request.onerror = () => {
@@ -114,6 +113,36 @@ document.addEventListener("keydown", (event) => {
   else found.click();
 });
 
-again();
-listen();
+/** A long transcript goes on where its end comes near; the browser lays out what is seen. */
+const near = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && goOn(), { rootMargin: "2000px" });
+function goOn() {
+  const link = document.querySelector("[data-on]");
+  if (!link || link.dataset.on) return;
+  link.dataset.on = "asked";
+  const request = new XMLHttpRequest();
+  request.open("GET", link.getAttribute("href"));
+  request.responseType = "document";
+  request.onload = () => {
+    const list = document.querySelector(".transcript");
+    const found = request.response?.querySelector(".transcript");
+    if (!list || !found || !link.isConnected) return;
+    list.append(...found.children);
+    const following = request.response.querySelector("[data-on]");
+    if (following) link.replaceWith(document.adoptNode(following));
+    else link.remove();
+    settle();
+  };
+  request.send();
+}
+
+function settle() {
+  near.disconnect();
+  const on = document.querySelector("[data-on]");
+  if (on) near.observe(on);
+  again();
+  listen();
+  document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+}
+
+settle();
 window.addEventListener("popstate", () => location.reload());

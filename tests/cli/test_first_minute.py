@@ -1,0 +1,217 @@
+"""What somebody new stumbles over: hints that can be typed as they stand, one count of sessions, plain words."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hardwon import Hardwon
+from hardwon.cli.app import app
+from hardwon.cli.install import _ask_to_measure
+from hardwon.cli.up import _say_next
+from hardwon.errors import NotFound
+from hardwon.map.known import HOW_IT_IS_RUN
+from hardwon.store.schema import TABLES
+from hardwon.text.shown import failure_line
+from tests.conftest import EXAMPLES, Run
+from tests.terminal import COMMAND
+
+
+@pytest.fixture
+def learned(home: Path) -> Path:
+    with Hardwon(home) as memory:
+        memory.harvest(sorted(EXAMPLES.rglob("*.jsonl")), mine=True)
+    return home
+
+
+@pytest.mark.parametrize("on_the_path", [True, False])
+def test_hints_name_the_command_as_the_shell_finds_it(learned: Path, tmp_path: Path, on_the_path: bool) -> None:
+    inside = tmp_path / "venv" / "bin"
+    inside.mkdir(parents=True)
+    (inside / "hardwon").symlink_to(COMMAND)
+    path = f"{inside}{os.pathsep}/usr/bin" if on_the_path else "/usr/bin"
+    done = subprocess.run(
+        [inside / "hardwon", "status"],
+        env={**os.environ, "PATH": path}, cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    wanted = "hardwon" if on_the_path else "venv/bin/hardwon"
+    assert f"`{wanted} install claude-code`" in done.stdout
+    assert set(re.findall(r"`(\S*hardwon) ", done.stdout)) == {wanted}
+
+
+def test_the_page_is_offered_with_what_it_needs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _say_next(examples=False)
+    assert "hardwon open  " in capsys.readouterr().out
+    monkeypatch.setitem(sys.modules, "litestar", None)
+    _say_next(examples=False)
+    assert "hardwon extras add serve" in capsys.readouterr().out
+
+
+def test_the_experiment_is_offered_with_what_it_needs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HARDWON_EXPERIMENT")
+    monkeypatch.setattr("typer.confirm", lambda _: False)
+    _ask_to_measure()
+    assert "hardwon extras add measure" not in capsys.readouterr().out
+    monkeypatch.delenv("HARDWON_HOME")
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    _ask_to_measure()
+    assert "hardwon extras add measure" in capsys.readouterr().out
+
+
+def test_replay_ends_with_a_verdict_in_plain_words(learned: Path, hardwon: Run) -> None:
+    last = hardwon("replay").stdout.strip().splitlines()[-1]
+    assert re.match(
+        r"In short: it would have helped a little\. Of \d+ errors that came back, the briefing would have", last
+    )
+
+
+def test_up_shows_what_was_harvested_from_elsewhere(learned: Path, hardwon: Run) -> None:
+    said = hardwon("up").stdout
+    assert said.startswith("Nothing new since the last time: 17 sessions are known.")
+    assert "tidepool: 10 sessions" in said
+
+
+def test_who_stops_it_is_told_that_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(_: Hardwon) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Hardwon, "discover", stopped)
+    done = CliRunner().invoke(app, ["up"])
+    assert (done.exit_code, done.stderr) == (130, "hardwon: stopped; what was stored so far is kept\n")
+
+
+def test_a_hook_is_told_as_one_failure_of_many_causes() -> None:
+    said = failure_line(
+        command="git commit", error="make lint failed", occurrences=4, sessions=3, last_seen=0, worked="", avoid=[],
+        hook=True,
+    )  # fmt: skip
+    assert said == "`git commit hook`: make lint failed (4x in 3 sessions, whatever it found, last 1970-01-01)."
+
+
+def test_a_briefing_for_a_task_still_says_how_the_project_is_checked(learned: Path) -> None:
+    with Hardwon(learned) as memory:
+        told = memory.bootstrap("tidepool", task="fix the failing migration").text
+    assert HOW_IT_IS_RUN in told
+
+
+def test_every_screen_counts_the_same_sessions(home: Path, tmp_path: Path, hardwon: Run) -> None:
+    folder = tmp_path / "user" / ".claude" / "projects" / "-srv-reef"
+    (folder / "one" / "subagents").mkdir(parents=True)
+    for file, more in (("one.jsonl", {}), ("one/subagents/agent-a1.jsonl", {"isSidechain": True, "agentId": "a1"})):
+        record = {"type": "user", "sessionId": "one", "cwd": "/srv/reef", "timestamp": "2026-10-01T10:00:00Z",
+                  "uuid": file, "message": {"role": "user", "content": "Count the gauges."}, **more}  # fmt: skip
+        (folder / file).write_text(json.dumps(record) + "\n")
+    said = hardwon("up").stdout
+    assert said.startswith("Read 1 new session and 1 new sub-agent in ")
+    assert "reef: 1 session" in said
+    assert hardwon("projects").stdout.splitlines()[1].split()[:2] == ["1", "reef"]
+    assert hardwon("measure").stdout.startswith("1 sessions")
+    assert "Nothing new since the last time: 1 session" in hardwon("up").stdout
+    with Hardwon(home) as memory:
+        totals = memory.store.totals()
+    assert (totals["sessions"], totals["subagents"]) == (1, 1)
+
+
+def test_up_says_of_how_many_projects_it_shows_one_and_counts_the_lines_that_are_left(
+    tmp_path: Path, hardwon: Run
+) -> None:
+    (tmp_path / "user" / ".claude").mkdir()
+    (tmp_path / "user" / ".claude" / "projects").symlink_to(EXAMPLES)
+    said = hardwon("up").stdout
+    project = re.search(r"^(\S+): \d+ sessions, the one of 2 projects with the most to say$", said, re.MULTILINE)
+    assert project
+    more = re.search(r"and (\d+) more lines?: `hardwon bootstrap", said)
+    section = said.partition("WHAT THE NEXT SESSION IS TOLD")[2].partition("and ")[0]
+    whole = hardwon("bootstrap", "--project", project[1]).stdout
+    assert more
+    assert whole.count("\n- ") == len(re.findall(r"^[LFA]\w{8} ", section, re.MULTILINE)) + int(more[1])
+
+
+def test_purge_ends_the_service_that_open_left_and_open_said_so(hardwon: Run, home: Path) -> None:
+    said = hardwon("open", "--no-browser", "--idle", "5").stderr
+    assert "ends 5 minutes after the last request" in said
+    assert "ends" not in hardwon("open", "--no-browser").stderr, "it found that one"
+    with (home / "serving.json.lock").open() as lock:
+        done = hardwon("uninstall", "--all", "--purge", "--yes")
+        assert "is ended" in done.stdout
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert not home.exists()
+
+
+def test_forgetting_speaks_of_things_and_not_of_tables(learned: Path, hardwon: Run) -> None:
+    said = hardwon("forget", "--project", "tidepool", "--dry-run").stdout
+    assert "what was drawn from them" in said
+    assert [table.name for table in TABLES if "_" in table.name and table.name in said] == []
+
+
+def test_a_session_can_be_asked_about_and_gone_on_with(learned: Path, hardwon: Run) -> None:
+    found = json.loads(hardwon("search", "migration", "--type", "session", "--json").stdout)
+    id = found[0]["session"] or found[0]["id"]
+    said = hardwon("why", id[:9]).stdout
+    assert said.startswith(f"{id}  session of ")
+    assert f"`hardwon resume {id[:9]}`" in said
+
+
+def test_a_folder_that_is_no_project_is_called_by_its_name(learned: Path, tmp_path: Path, hardwon: Run) -> None:
+    with Hardwon(learned) as memory, pytest.raises(NotFound, match=f"{tmp_path} belongs to no project; known: "):
+        memory.bootstrap(str(tmp_path))
+
+
+def test_what_is_not_installed_is_mentioned_only_where_words_find_nothing(
+    learned: Path, hardwon: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "sitecustomize.py").write_text("import sys\nsys.modules['onnxruntime'] = None\n")
+    monkeypatch.delenv("HARDWON_FUSION_WEIGHT")
+    variables = {**os.environ, "PYTHONPATH": str(hidden)}
+
+    def told(words: str) -> str:
+        command = [sys.executable, "-m", "hardwon", "search", words]
+        return subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stderr
+
+    assert told("asyncpg") == ""
+    assert "hardwon extras add semantic" in told("zzyzx")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "lessons --kind sreve",
+        "lessons --status sreve",
+        "review --list --kind sreve",
+        "review --list --rule sreve",
+        "review --list --trust sreve",
+        "search asyncpg --kind sreve",
+        "search asyncpg --status sreve",
+        "search asyncpg --agent sreve",
+        "search asyncpg --type sreve",
+        "failures --project sreve",
+    ],
+)
+def test_a_filter_that_knows_no_such_value_says_so(learned: Path, hardwon: Run, command: str) -> None:
+    done = hardwon(*command.split())
+    assert done.returncode == 1
+    assert "sreve'" in done.stderr
+    assert "known: " in done.stderr
+
+
+def test_a_lesson_is_added_where_lessons_are_listed(learned: Path, hardwon: Run) -> None:
+    added = json.loads(
+        hardwon("lessons", "add", "The tide tables are in UTC.", "--project", "tidepool", "--json").stdout
+    )
+    assert added["status"] == "active"
+    assert added["id"][:9] in hardwon("lessons", "--project", "tidepool").stdout
+    assert "The tide tables are in UTC." in hardwon("why", added["id"][:9]).stdout
