@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +116,26 @@ def test_a_short_answer_is_found_by_what_was_asked_before_it(memory: Hardwon) ->
     hits = search(db, "Where does the boat depart?", SearchFilter(), SearchSettings(embedder=model)).hits
     found = [hit.text for hit in hits]
     assert found[:2] == ["Which harbour does the ferry leave from?", "The northern one."]
+
+
+@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+def test_letters_that_mean_nothing_find_nothing(memory: Hardwon) -> None:
+    for said in ("Which harbour does the ferry leave from?", "The northern one.", "qq", "Pick a colour."):
+        memory.interactions.record(Interaction(prompt=said, session="talk"))
+    db, model = memory.writing(), embedder.MiniLM()
+    embed(db, model)
+    assert not search(db, "zzzqqq", SearchFilter(), SearchSettings(embedder=model)).hits
+
+
+@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+def test_the_model_leaves_nothing_on_this_machine_and_tells_nobody(tmp_path: Path) -> None:
+    code = "from hardwon.recall.embedder import MiniLM; print(len(MiniLM().embed(['a harbour'])[0]))"
+    places = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "LOCALAPPDATA")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **places}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "384"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 @pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")

@@ -35,6 +35,14 @@ _KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
 _MAX_SOURCES_SHOWN = 3
 
 
+_REPEATS = {"tool": "an output", "web": "a page", "file": "a file"}
+
+
+def _said(origin: str) -> str:
+    """Who spoke; what repeats an output, a page or a file counts as theirs, whoever said it."""
+    return f"as {_REPEATS[origin]} said" if origin in _REPEATS else f"{origin} said"
+
+
 class Keys:
     """To be used in a `with`: inside it the terminal hands over every key at once, and loses none."""
 
@@ -180,7 +188,7 @@ class ConflictScreen:
         for number, lesson in enumerate(conflict.lessons, start=1):
             self._page.say(f"{number}. {shown(lesson.text)}", "bold")
             for source in self._memory.lessons.get(lesson.id).sources[-1:]:
-                self._page.say(f"   {source.origin} said, {day(source.at)}: “{shown(source.quote, 200)}”")
+                self._page.say(f"   {_said(source.origin)}, {day(source.at)}: “{shown(source.quote, 200)}”")
             self._page.say(f"   {lesson.kind}, {lesson.trust}, {lesson.source_count} sessions, {lesson.id[:9]}", "dim")
         self._page.say("  neither is told until one is kept, or both are found to stand")
         numbers = "/".join(str(number) for number in range(1, min(len(conflict.lessons), _MAX_KEPT_BY_KEY) + 1))
@@ -291,7 +299,7 @@ class Screen:
         self._page.say(shown(lesson.text), style="bold")
         for source in considered.sources[:_MAX_SOURCES_SHOWN]:
             where = f"{source.agent}, message {source.message_index} of {shown(source.path)}"
-            said = f"{source.origin} said, {iso(source.at)}"
+            said = f"{_said(source.origin)}, {iso(source.at)}"
             alike = normalised(source.quote).rstrip(".") == normalised(lesson.text).rstrip(".")
             self._page.say(f"  {said}, in these words" if alike else f"  {said}: “{shown(source.quote, 200)}”")
             self._page.say(f"    {where}", style="dim")

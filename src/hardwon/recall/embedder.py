@@ -182,8 +182,10 @@ def _rows(file: IO[bytes], begin: int, width: int, which: Iterable[int]) -> byte
 @cache
 def _session(sha256: str, threads: int) -> Any:
     """One for all threads of a process, which may use it at the same time."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else it numbers this machine, and tells its maker of every session
     import onnxruntime  # noqa: PLC0415 - of the extra, and slow to load
 
+    onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work on this machine, too

@@ -67,6 +67,8 @@ _CANDIDATES_GROWTH = 8
 _MAX_CANDIDATES = 20_000
 _MIN_COSINE = 0.2
 """The least cosine at which something is a result by its meaning alone."""
+_MIN_COSINE_OF_UNKNOWN_WORDS = 0.4
+"""The same where no word of the question stands anywhere: a model finds something near to any letters."""
 _MIN_TELLING_BYTES = 8
 """Of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
 _CONTEXT_WEIGHT = 0.3
@@ -285,9 +287,8 @@ class _Relevance(NamedTuple):
     lexical: float
     vector: float | None
 
-    @property
-    def enough(self) -> bool:
-        return self.lexical > 0 or (self.vector or 0.0) >= _MIN_COSINE
+    def is_enough(self, least: float) -> bool:
+        return self.lexical > 0 or (self.vector or 0.0) >= least
 
     def fused(self, weight: float) -> float:
         """Linear: both go from 0 to the most that is possible. What has no vector is known by its words alone."""
@@ -378,14 +379,13 @@ class _Finder:
         missing = [item for item in lexical if item not in near]
         near |= self._near(0, missing)
         self._weights = self._weighed(lexical.values())
-        found = {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in (lexical | near)}
-        return {id: relevance for id, relevance in found.items() if relevance.enough}
+        return _results({item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in (lexical | near)})
 
     def given(self, items: Sequence[str]) -> dict[str, _Relevance]:
         """Those of the items that are results, each scored by both."""
         scored = self.scored(items)
         self._weights = self._weighed(relevance.lexical for relevance in scored.values())
-        return {id: relevance for id, relevance in scored.items() if relevance.enough}
+        return _results(scored)
 
     def scored(self, items: Sequence[str]) -> dict[str, _Relevance]:
         """All of the items, each scored by both."""
@@ -416,6 +416,12 @@ class _Finder:
             return {}
         found = self._db.nearest(self._settings.embedder.name, self._vector, limit, also=also, least=_MIN_COSINE)
         return {near.item: max(0.0, near.similarity) for near in found}
+
+
+def _results(scored: dict[str, _Relevance]) -> dict[str, _Relevance]:
+    known = any(one.lexical > 0 for one in scored.values())
+    least = _MIN_COSINE if known else _MIN_COSINE_OF_UNKNOWN_WORDS
+    return {item: one for item, one in scored.items() if one.is_enough(least)}
 
 
 def _candidates(
