@@ -45,7 +45,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     others: tuple[str, ...] = ()
     """For an edit of several files: all but the first, which is the target."""
     change: str = ""
-    """For an edit: the lines that went and came, where they were asked for (`sessions/changes`)."""
+    """For an edit: the lines that went and came, where they were asked for (`tool_calls`)."""
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Literal
 
@@ -12,7 +15,6 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from hardwon.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
-from hardwon.sessions import changes
 from hardwon.sessions.lines import json_object
 
 Action = Literal["run", "edit", "read", "web", "other"]
@@ -149,7 +151,7 @@ def _edit_call(call_id: str, name: str, args: Record, arguments: object) -> Tool
         target=target[:MAX_COMMAND_CHARACTERS],
         detail=head[:MAX_DETAIL_CHARACTERS],
         others=tuple(dict.fromkeys(file[:MAX_COMMAND_CHARACTERS] for file in files[:MAX_FILES] if file != target)),
-        change=(patch or _change(args)) if changes.wanted() else "",
+        change=(patch or _change(args)) if _changes_are_wanted() else "",
     )
 
 
@@ -157,7 +159,7 @@ def _change(args: Record) -> str:
     edits = args.get("edits")
     several = [one for one in edits if isinstance(one, dict)] if isinstance(edits, list) else []
     sides = ((_first_text(one, _OLD_TEXT_KEYS), _first_text(one, _EDIT_TEXT_KEYS)) for one in several or [args])
-    return "\n".join(filter(None, (changes.as_diff(old, new) for old, new in sides)))
+    return "\n".join(filter(None, (_as_diff(old, new) for old, new in sides)))
 
 
 def _edit_text(args: Record) -> str:
@@ -253,3 +255,34 @@ def _judged(result: ToolResult, call: ToolCall | None) -> ToolResult:
     if result.outcome == "error" or call is None or call.action != "run" or not failed(result.text):
         return result
     return replace(result, outcome="error", evidence="test-report")
+
+
+# What edits took out and put in, as a diff: kept only where a session is read for people.
+
+_MAX_CHARACTERS_COMPARED = 20_000
+"""Of either side of one edit; comparing takes longer than reading."""
+_LINES_AROUND = 2
+_KEPT: ContextVar[bool] = ContextVar("changes are kept", default=False)
+
+
+@contextmanager
+def with_changes() -> Iterator[None]:
+    """Sessions that are read meanwhile have the change of every edit."""
+    before = _KEPT.set(True)
+    try:
+        yield
+    finally:
+        _KEPT.reset(before)
+
+
+def _changes_are_wanted() -> bool:
+    return _KEPT.get()
+
+
+def _as_diff(old: str, new: str) -> str:
+    """The lines that went and came, with a few around them."""
+    from difflib import unified_diff  # noqa: PLC0415 - nobody but who reads a session here pays for it
+
+    before, after = (text[:_MAX_CHARACTERS_COMPARED].splitlines() for text in (old, new))
+    told = [*unified_diff(before, after, lineterm="", n=_LINES_AROUND)][2:]
+    return "\n".join(told if old else told[1:])

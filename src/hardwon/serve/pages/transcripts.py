@@ -14,8 +14,8 @@ from hardwon.model.nouns import Source
 from hardwon.model.session import Message, Session
 from hardwon.serve.pages import frame
 from hardwon.serve.permissions import Caller
-from hardwon.sessions import changes
 from hardwon.sessions.reader import read
+from hardwon.sessions.tool_calls import with_changes
 from hardwon.store import meta
 from hardwon.store.sessions import session_id
 
@@ -88,7 +88,7 @@ def session_of(caller: Caller, id: str, path: str) -> Session | None:
 
 @lru_cache(maxsize=2)
 def _read(path: str, modified: int, size: int) -> Sequence[Session]:  # noqa: ARG001 - a changed file is read anew
-    with changes.kept():
+    with with_changes():
         return read(Path(path)).sessions
 
 
