@@ -46,7 +46,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "search": ("search:search", "Search everything that is known, by words and meaning."),
         "failures": ("failures:app", "List what keeps failing, what it cost and what fixed it."),
         "projects": ("projects:app", "List, add, rename, join and split projects."),
-        "lessons": ("lessons:app", "List what was learned, and add to it."),
+        "lessons": ("bootstrap:app", "List what was learned, and add to it."),
         "why": ("bootstrap:why", "Tell where a lesson or failure comes from."),
         "bootstrap": ("bootstrap:bootstrap", "Print what a project's next session would be told."),
         "map": ("map:map_", "Tell which files and commands a task will most likely need."),
@@ -56,7 +56,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Decide": {
         "review": ("review:review", "Decide on what waits for a person."),
-        "remember": ("review:remember", "Keep a lesson in your own words."),
+        "remember": ("bootstrap:remember", "Keep a lesson in your own words."),
         "history": ("review:history", "Show what happened to a lesson: who, what, when, why."),
         "undo": ("review:undo", "Take one change back."),
         "forget": ("forget:forget", "Remove something for good, everywhere, with proof."),

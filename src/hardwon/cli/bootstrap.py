@@ -1,8 +1,9 @@
-"""Asking what is known: `bootstrap`, `why`."""
+"""Asking what is known, and adding to it: `bootstrap`, `lessons`, `lessons add`, `remember`, `why`."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,12 +17,15 @@ from hardwon.cli.app import (
     described,
     error_of,
     iso,
+    need_known,
     place,
     print_json,
     say,
     short_path,
     shown,
+    table,
 )
+from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -79,6 +83,104 @@ def _keep(file: Path, block: str) -> None:
 
     change = keep_block(file, block)
     say(change or f"{file} is up to date.", err=not change)
+
+
+app = typer.Typer()
+
+
+@app.callback(invoke_without_command=True)
+def lessons(
+    context: typer.Context,
+    project: ProjectOption = None,
+    kind: Annotated[str | None, typer.Option(help="pitfall, preference, decision, …")] = None,
+    status: Annotated[str | None, typer.Option(help="active, candidate, …")] = None,
+    json: Json = False,
+) -> None:
+    """List what was learned.
+
+    Example: hardwon lessons --project tidepool --kind preference
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from hardwon.api import Hardwon
+    from hardwon.model.lesson import KINDS, STATUSES
+    from hardwon.store import projects
+
+    need_known("kind", kind, KINDS)
+    need_known("status", status, STATUSES)
+    with Hardwon() as memory:
+        found = memory.lessons.list(project=project, kind=kind, status=status)
+        if json:
+            told = _told(memory, {lesson.project for lesson in found})
+            print_json([lesson_fields(memory, lesson.id) | {"told": lesson.id in told} for lesson in found])
+            return
+        names = projects.names(memory.reading()) if found else {}
+    unused = [] if status else [one for one in found if one.status not in ("active", "candidate")]
+    found = [one for one in found if one not in unused]
+    if not found:
+        asked = "No such lesson is known." if project or kind or status else "No lessons are known."
+        say(asked, err=True)
+        return
+    several = len({one.project for one in found}) > 1
+    rows = [
+        (one.id[:9], one.kind, one.status, f"{one.confidence:.2f}", one.source_count,
+         *([names.get(one.project, "everywhere")] if several else []), one.text)
+        for one in found
+    ]  # fmt: skip
+    headings = ("ID", "KIND", "STATUS", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
+    table(headings, rows, right=(4,), spare=(3, 4, *([5] if several else []), 2))
+    if unused:
+        say(f"{len(unused):,} more out of use: `hardwon lessons --status {unused[0].status}`", err=True)
+
+
+def _told(memory: Hardwon, projects: set[str]) -> set[str]:
+    """The lessons that the briefings of these projects tell now."""
+    return {line.id for project in sorted(projects - {""}) for line in memory.bootstrap(project).lines}
+
+
+# A lesson in a person's own words: `remember`.
+
+
+def remember(
+    text: Annotated[str, typer.Argument(help="One sentence that stands by itself.", show_default=False)],
+    kind: Annotated[str, typer.Option(help="fact, preference, decision, pitfall, pattern, tool-quirk, …")] = "fact",
+    project: ProjectOption = None,
+    everywhere: Annotated[bool, typer.Option("--global", help="It holds in every project.")] = False,
+    candidate: Annotated[bool, typer.Option("--candidate", help="Only propose it for review.")] = False,
+    why: Annotated[str, typer.Option(help="For the record.")] = "",
+    json: Json = False,
+) -> None:
+    """Keep a lesson in your own words; sessions are told of it from now on.
+
+    Without --project, it belongs to the project of the current folder.
+
+    Example: hardwon remember "Releases are cut on Mondays." --project tidepool
+    """
+    from typing import cast
+
+    from hardwon.api import Hardwon
+    from hardwon.model.lesson import Kind, Scope
+
+    with Hardwon() as memory:
+        holder = "" if everywhere else memory.project_to_keep(project or ".")
+        if not (everywhere or holder):
+            raise HardwonError("this folder is no project: name one with --project, or pass --global")
+        if candidate:
+            id = memory.lessons.propose(text, kind=cast(Kind, kind), project=holder, why=why)
+        else:
+            scope: Scope = "project" if holder else "global"
+            id = memory.lessons.add(text, kind=cast(Kind, kind), scope=scope, project=holder, why=why)
+        found = memory.lessons.get(id).lesson
+    print_json(found) if json else say(f"{id[:9]} {found.status}")
+
+
+@wraps(remember)
+def _add(**given: object) -> None:
+    remember(**given)  # type: ignore[arg-type]
+
+
+_add.__doc__ = (remember.__doc__ or "").replace("hardwon remember", "hardwon lessons add")
+app.command("add")(_add)
 
 
 def why(

@@ -1,4 +1,4 @@
-"""Deciding on what waits, adding to it, what was done, and taking it back: `review`, `remember`, `history`, `undo`."""
+"""Deciding on what waits, what was done, and taking it back: `review`, `history`, `undo`."""
 
 from __future__ import annotations
 
@@ -183,42 +183,6 @@ def _listed(pending: list[Pending], json: bool) -> None:
         table(("ID", "SCORE", "KIND", "TRUST", "LESSON"), rows)
     else:
         say("Nothing waits for review.", err=True)
-
-
-# A lesson in a person's own words: `remember`.
-
-
-def remember(
-    text: Annotated[str, typer.Argument(help="One sentence that stands by itself.", show_default=False)],
-    kind: Annotated[str, typer.Option(help="fact, preference, decision, pitfall, pattern, tool-quirk, …")] = "fact",
-    project: ProjectOption = None,
-    everywhere: Annotated[bool, typer.Option("--global", help="It holds in every project.")] = False,
-    candidate: Annotated[bool, typer.Option("--candidate", help="Only propose it for review.")] = False,
-    why: Annotated[str, typer.Option(help="For the record.")] = "",
-    json: Json = False,
-) -> None:
-    """Keep a lesson in your own words; sessions are told of it from now on.
-
-    Without --project, it belongs to the project of the current folder.
-
-    Example: hardwon remember "Releases are cut on Mondays." --project tidepool
-    """
-    from typing import cast
-
-    from hardwon.api import Hardwon
-    from hardwon.model.lesson import Kind, Scope
-
-    with Hardwon() as memory:
-        holder = "" if everywhere else memory.project_to_keep(project or ".")
-        if not (everywhere or holder):
-            raise HardwonError("this folder is no project: name one with --project, or pass --global")
-        if candidate:
-            id = memory.lessons.propose(text, kind=cast(Kind, kind), project=holder, why=why)
-        else:
-            scope: Scope = "project" if holder else "global"
-            id = memory.lessons.add(text, kind=cast(Kind, kind), scope=scope, project=holder, why=why)
-        found = memory.lessons.get(id).lesson
-    print_json(found) if json else say(f"{id[:9]} {found.status}")
 
 
 # What was done, and taking it back: `history`, `undo`.
