@@ -11,6 +11,7 @@ import statistics
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,7 +51,8 @@ def table() -> str:
     note = (
         f"{LESSONS:,} lessons, as many failures, each with a fix, {SESSIONS:,} sessions and as many candidates; "
         f"SQLite. Median of {ROUNDS} requests in turn, and the first of them: what it counts over the whole store is "
-        "kept until something is written. The goal is for the processor's time; others used the machine."
+        "kept until something is written. The goal is for the processor's time; others used the machine, "
+        f"{datetime.now(UTC):%F}."
     )
     headings = ("page", "processor's time in the service", "of the first", "until it is there", "goal")
     return markdown("The pages", headings, told, note)
