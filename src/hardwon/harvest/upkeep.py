@@ -284,7 +284,7 @@ def tie(db: Database, projects: Iterable[str]) -> int:
         folders = _folders(db, project)
         found = [anchor for id, text in lessons.without_anchor(db, project) if (anchor := _anchor(id, text, folders))]
         if found:
-            with db.transaction():
+            with db.transaction(project):
                 lessons.save_anchors(db, found)
         count += len(found)
     return count

@@ -137,6 +137,7 @@ def save(
     occurrences = findings.occurrences
     mended = (fix.occurrence for fix in findings.fixes)  # where a copy of it failed, the original has the occurrence
     made = {found.fingerprint: found for found in (*mended, *occurrences)}
+    db.share_failures(made)
     db.bulk(
         insert("failure", FAILURE_COLUMNS, _SAY_AGAIN),
         (
@@ -208,7 +209,9 @@ def vouch(db: Database, source: str) -> None:
 
 def refresh(db: Database, ids: Iterable[str]) -> None:
     """Recount failures; what has no occurrence left is gone."""
-    for id in sorted(ids):
+    known = sorted(ids)
+    db.share_failures(known)
+    for id in known:
         for (fix,) in db.query("SELECT id FROM fix WHERE failure = ?", (id,)):
             _refresh_fix(db, fix)
         count, sessions, first, last = db.query(

@@ -225,7 +225,7 @@ def clear_stale(db: Database, items: Iterable[str]) -> None:
 def recount_stale(db: Database) -> set[str]:
     """Bring every marked count up to date; returns the projects concerned, which are marked in turn."""
     projects: set[str] = set()
-    while True:
+    while db.query("SELECT 1 FROM stale WHERE item < 'P' LIMIT 1"):
         with db.transaction():
             items = [
                 row[0]
@@ -233,14 +233,13 @@ def recount_stale(db: Database) -> set[str]:
                     "SELECT item FROM stale WHERE item < 'P' ORDER BY item LIMIT ?", (_ITEMS_PER_TRANSACTION,)
                 )
             ]
-            if not items:
-                return projects
             concerned = failures.projects_of(db, items) | lessons.projects_of(db, items)
             failures.refresh(db, (item for item in items if item.startswith("F")))
             lessons.refresh(db, (item for item in items if item.startswith("L")))
             clear_stale(db, items)
             mark_stale(db, concerned)
             projects |= concerned
+    return projects
 
 
 def stale_projects(db: Database) -> list[str]:
