@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hardwon.failures import families
 from hardwon.harvest import rules
-from hardwon.text.gated import _GatedPattern
+from hardwon.harvest.rules.sentences import _GatedPattern
 from hardwon.text.normalise import _LazyPattern, lazy_pattern
 
 PATTERN, FLAGS = r"(?:^|\s)(a+)\b", re.IGNORECASE

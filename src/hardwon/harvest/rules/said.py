@@ -12,14 +12,13 @@ from unicodedata import combining, normalize
 
 from hardwon.failures.tools import brief
 from hardwon.harvest.rules import Found, Rule, dropped
-from hardwon.harvest.rules.sentences import NOBODY_TYPES, SHORTEST_SENTENCE, Statement, specific, worth
+from hardwon.harvest.rules.sentences import NOBODY_TYPES, SHORTEST_SENTENCE, Statement, gated_pattern, specific, worth
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Session
 from hardwon.store import sessions
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import Said
-from hardwon.text.gated import gated_pattern
 from hardwon.text.language import called
 from hardwon.text.normalise import lazy_pattern
 from hardwon.text.words import stem

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.harvest.rules import said, sentences
-from hardwon.text.gated import gated_pattern
+from hardwon.harvest.rules.sentences import gated_pattern
 
 SOURCES = (
     r"\b(?:always|never|every time)\b|常に|总是|sempre",
