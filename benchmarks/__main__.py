@@ -22,6 +22,7 @@ from benchmarks import (
     store,
     throughput,
     worlds,
+    writers,
 )
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -32,7 +33,7 @@ Written by `python -m benchmarks --write`. Machines are noisy: only the ratios i
 
 
 def main() -> None:
-    writing = (scan, scrub, store, concurrency, journal, merging)
+    writing = (scan, scrub, store, concurrency, writers, journal, merging)
     parts = (cold_start, throughput, stages, large_session, *writing, search, quality, metrics, worlds, service, pages)
     tables = [benchmark.table() for benchmark in parts]
     print("\n\n".join(tables))

@@ -21,7 +21,7 @@ from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.home import DATABASE, FORMER_NAME, home_directory, move_former_home, switched_off, usual_home
 from hardwon.sessions.project import repository_of
-from hardwon.store import hook_data, meta, projects, sessions
+from hardwon.store import hook_data, lessons, meta, projects, sessions
 from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
 from hardwon.store.sqlite import make_home
 from hardwon.text.normalise import tilde
@@ -73,6 +73,10 @@ class Connection:
         return self.config.database or self.home / DATABASE
 
     @property
+    def _longest(self) -> int:
+        return round(self.config.statement_seconds * 1000)
+
+    @property
     def exists(self) -> bool:
         """Whether there is a store to read, or was: one that is gone is no empty one. A server is taken to have one."""
         return isinstance(self.database, str) or self._had_one or self.database.exists()
@@ -91,7 +95,7 @@ class Connection:
         if self._writer is not None:
             return self._writer
         if self._reader is None:
-            self._reader = connect(self.database, wait=self._wait)
+            self._reader = connect(self.database, create=not self._had_one, wait=self._wait, longest=self._longest)
             self._had_one = True
         return self._reader
 
@@ -108,7 +112,9 @@ class Connection:
         if self._writer is None:
             if not self._had_one:
                 make_home(self.home)
-            self._writer = connect(self.database, write=True, create=not self._had_one, wait=self._wait)
+            self._writer = connect(
+                self.database, write=True, create=not self._had_one, wait=self._wait, longest=self._longest
+            )
             self._had_one = True
             meta.prepare(self._writer)
             hook_data.drain_runs(self._writer, str(self.home))
@@ -128,7 +134,8 @@ class Connection:
             return found[0][0]
         if found:
             raise NotFound(f"several projects are called '{name}': say which of {projects.told(found)}")
-        names = ", ".join(row[1] for row in projects.by_activity(db)[:8])
+        known = [row[1] for row in projects.by_activity(db)]
+        names = ", ".join(known[:8]) + (f" and {len(known) - 8} more (`hardwon projects`)" if len(known) > 8 else "")
         what = f"{os.path.abspath(name)} belongs to no project" if os.path.isdir(name) else f"no project '{name}'"
         raise NotFound(f"{what}; known: {names}" if names else f"{what}: nothing is harvested yet")
 
@@ -140,6 +147,8 @@ class Connection:
         from hardwon.capture.attempts import kept
 
         db = self.writing()
+        if (known := projects.find(db, name)) and len(known) == 1:
+            return str(known[0][0])
         with db.transaction():
             return kept(db, name, folders=folders) or ""
 
@@ -155,7 +164,7 @@ class Connection:
         for project in meta.stale_projects(db):
             requests = [Request(project=project, agent=agent) for agent in ["", *projects.agents(db, project)]]
             lines = {one.agent: prepared_lines(db, one, self.config.half_life_days, now()) for one in requests}
-            with db.transaction():
+            with db.transaction(project):
                 for agent, chosen in lines.items():
                     hook_data.replace_standing(db, project, agent, chosen)
                 draw.refresh(db, project)
@@ -195,13 +204,14 @@ class Connection:
         from hardwon.harvest.walk import harvest
 
         db = self.writing()
-        self._follow_settings()
-        done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))
-        with db.transaction():
-            archive_idle(db, now(), self.config.half_life_days)
-        tie(db, done.projects)
-        self.refresh_standing()
-        hook_data.settle_exposures(db, now())
+        with db.unhurried():
+            self._follow_settings()
+            done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))
+            with db.transaction():
+                archive_idle(db, now(), self.config.half_life_days)
+            tie(db, done.projects)
+            self.refresh_standing()
+            hook_data.settle_exposures(db, now())
         return done
 
     def scrubber(self, *, personal: bool = False) -> Scrubber:
@@ -234,7 +244,7 @@ def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
     """What `Hardwon.store.resolve` gives, for commands that need no more of it; `sessions` may be meant, too."""
     matches = meta.ids_like(memory.reading(), id, sessions=sessions)
     if len(matches) != 1:
-        what = "several ids begin" if matches else "no lesson or failure begins"
+        what = "several ids begin" if matches else "no lesson, failure, attempt or session begins"
         raise NotFound(f"{what} with '{id}': `hardwon lessons` and `hardwon failures` list them")
     return matches[0]
 
@@ -254,10 +264,24 @@ class Part:
         self._memory = memory
         self._given_actor = actor
 
-    def _change(self, step: Callable[[Database], T]) -> T:
-        """One transaction, and then what the hooks hand out is brought up to date."""
+    def _change(self, step: Callable[[Database], T], project: str | None = None) -> T:
+        """One transaction, and then what the hooks hand out is brought up to date.
+
+        With a project, nothing of others may be concerned.
+        """
         db = self._memory.writing()
-        with db.transaction():
+        with db.transaction(project):
+            done = step(db)
+        self._memory.refresh_standing()
+        return done
+
+    def _change_lesson(self, lesson: str, step: Callable[[Database], T]) -> T:
+        """A change of one lesson alone."""
+        db = self._memory.writing()
+        project = lessons.project_of(db, lesson)
+        with db.transaction(project):
+            if lessons.project_of(db, lesson) != project:
+                raise StoreError(f"{lesson} was just moved to another project: try again")
             done = step(db)
         self._memory.refresh_standing()
         return done

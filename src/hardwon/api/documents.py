@@ -38,7 +38,7 @@ class Documents(Part):
             raise NotAllowed("a document cannot be empty")
         holder = self._memory.project_to_keep(project) or None
         db = self._memory.writing()
-        with db.transaction():
+        with db.transaction(holder):
             id = keep(db, name, text, holder, scrubber(db))
             integrity.record_events(db, self._actor(), now(), [Happened("ingest", id, {}, {})])
         return id

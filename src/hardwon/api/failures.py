@@ -161,8 +161,10 @@ class Failures(Part):
 
     def refingerprint(self) -> Regrouped:
         """Recognise failures of an older version anew, from the error text that was kept of each."""
-        done = refingerprint(self._memory.writing())
-        self._memory.refresh_standing()
+        db = self._memory.writing()
+        with db.unhurried():
+            done = refingerprint(db)
+            self._memory.refresh_standing()
         return done
 
 

@@ -380,7 +380,8 @@ class Forgetting(Part):
         db = self._memory.writing()
         asked = digest(id, session, project, text, size=16, key=meta.forget_key(db))
         try:
-            return self._forget(self._target(db, id, session, project, text), asked, dry_run=dry_run)
+            with db.unhurried():
+                return self._forget(self._target(db, id, session, project, text), asked, dry_run=dry_run)
         except NotFound:
             if dry_run or meta.note(db, _UNFINISHED) != asked:
                 raise
@@ -404,7 +405,8 @@ class Forgetting(Part):
         """
         old = Target("purge", before=now() - days * _DAY, what=what, project=self._memory.project(project) or "")
         db = self._memory.writing()
-        rows = self._rehearse(db, old, set())[0].rows if dry_run else self._remove(db, old, set()).rows
+        with db.unhurried():
+            rows = self._rehearse(db, old, set())[0].rows if dry_run else self._remove(db, old, set()).rows
         return Forgot("purge", dry_run, dict(sorted(rows.items())))
 
     def _forget(self, wanted: Target, asked: str, *, dry_run: bool) -> Forgot:

@@ -14,7 +14,7 @@ import msgspec
 from hardwon.api import convert
 from hardwon.api.connection import Part, need_switched_on
 from hardwon.briefing.tried import gives_orders
-from hardwon.capture.attempts import kept, moment, stamp
+from hardwon.capture.attempts import moment, stamp
 from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.harvest.learn import VERSION, candidates
@@ -289,8 +289,9 @@ class Interactions(Part):
         """
         need_switched_on()
         db = self._memory.writing()
-        with db.transaction():
-            row = stored(interaction, kept(db, interaction.project), scrubber(db))
+        row = stored(interaction, None, scrubber(db))
+        row = row._replace(project=self._memory.project_to_keep(interaction.project) or None)
+        with db.transaction(row.project):
             interactions.save(db, row)
         if reinforce:
             began = time.perf_counter()
@@ -333,6 +334,8 @@ class Interactions(Part):
 
     def _reinforce(self, db: Database, row: InteractionRow) -> builtins.list[Reinforced]:
         matches, questions = used(db, row), answered(db, row)
+        if not matches and not questions:
+            return _told(interactions.steps_of(db, row.id))
         with db.transaction():
             for id in questions:
                 lifecycle.answer(db, id, "", actor=self._actor("interaction"), why=f"answered in {row.id}")

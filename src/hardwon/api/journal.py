@@ -128,7 +128,15 @@ class Journal(Part):
 
         Raises `NotAllowed` for an attempt without a task, or one that repeats an unknown attempt.
         """
-        return self.log_all([attempt])[0]
+        need_switched_on()
+        db = self._memory.writing()
+        row = intake.stored(attempt, None, scrubber(db), _key_of(db, attempt.retry_of))
+        row = row._replace(project=self._memory.project_to_keep(attempt.project) or None)
+        before = attempts.by_id(db, [row.retry_of]).get(row.retry_of)
+        with db.transaction(row.project if before is None or before.project == row.project else None):
+            number = record.logged(db, row, actor=self._actor(_OWN))
+            self._tell(db, [number])
+        return number
 
     def log_all(self, attempts: Iterable[Attempt]) -> list[int]:
         """Write many attempts, all or none; returns their numbers. Raises `NotAllowed` as `log` does."""
@@ -137,12 +145,13 @@ class Journal(Part):
         scrub = scrubber(db)
         with db.transaction():
             numbers = [_logged(db, attempt, scrub, self._actor(_OWN)) for attempt in attempts]
-            if self._actor(_OWN) != _OWN:
-                self._tell(db, numbers)
+            self._tell(db, numbers)
         return numbers
 
     def _tell(self, db: Database, numbers: Sequence[int]) -> None:
         """What others log is on record with their name."""
+        if self._actor(_OWN) == _OWN:
+            return
         rows = [row for number in numbers if (row := attempts.get(db, number))]
         logged = [Happened("log", row.id, {}, {"outcome": row.outcome}) for row in rows]
         integrity.record_events(db, self._actor(), now(), logged)
@@ -262,7 +271,7 @@ class Journal(Part):
         None, and nothing is recorded, with `HARDWON_FAILURE_MEMORY=0`.
         """
         return self._captured(
-            lambda db: record.command(db, line, ran, task=task, phase=phase, run=run, project=project)
+            lambda db, holder: record.command(db, line, ran, task=task, phase=phase, run=run, project=holder), project
         )
 
     def capture_crash(
@@ -274,8 +283,8 @@ class Journal(Part):
         """
         found = crash_file.read(content)
         when = found.captured_at or (to_microseconds(at) if at else None)
-        number = self._captured(
-            lambda db: record.crash(db, found, at=when, evidence="crash-file", task=task, run=run, project=project)
+        number = self._captured(  # alone: whoever else finds the same file must find this
+            lambda db, _: record.crash(db, found, at=when, evidence="crash-file", task=task, run=run, project=project)
         )
         return Captured(attempt=number, error=found.shown, unknown_keys=found.unknown, refused=found.refused)
 
@@ -286,16 +295,18 @@ class Journal(Part):
         found = crash_file.plain(phase, exit_code)
         evidence = "exit-code" if exit_code else "stated"
         number = self._captured(
-            lambda db: record.crash(db, found, at=None, evidence=evidence, task=task, run=run, project=project)
+            lambda db, holder: record.crash(db, found, at=None, evidence=evidence, task=task, run=run, project=holder),
+            project,
         )
         return Captured(attempt=number, error=found.shown)
 
-    def _captured(self, step: Callable[[Database], T]) -> T | None:
+    def _captured(self, step: Callable[[Database, str], T], project: str = "") -> T | None:
         if failure_memory_off():
             return None
         db = self._memory.writing()
-        with db.transaction():
-            return step(db)
+        holder = self._memory.project_to_keep(project)
+        with db.transaction(holder):
+            return step(db, holder)
 
     def _reading(self) -> Database | None:
         """None while there is no store: the journal is then empty."""

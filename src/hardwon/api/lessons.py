@@ -92,7 +92,7 @@ class Lessons(Part):
             source_count=0,
         )
         clean = self._memory.scrubber().scrub(why)
-        return self._change(lambda db: lifecycle.create(db, row, [], actor=self._actor(), why=clean))
+        return self._change(lambda db: lifecycle.create(db, row, [], actor=self._actor(), why=clean), row.project)
 
     def propose(
         self, text: str, *, kind: Kind = "fact", project: str = "", agent: str = "", session: str = "", why: str = ""
@@ -109,7 +109,7 @@ class Lessons(Part):
         root = f"{scrub(agent[:_MAX_NAME_CHARACTERS])}:{said_in}"
         source = Cited(row.id, said_in, 0, root, row.first_seen, row.text, "agent")
         db = self._memory.writing()
-        with db.transaction():
+        with db.transaction(row.project):
             return lifecycle.create(db, row, [source], actor=self._actor("agent"), why=scrub(why))
 
     def reinforce(self, id: str, *, why: str = "") -> Reinforced:
@@ -118,7 +118,7 @@ class Lessons(Part):
         Raises `NotFound`, and `NotAllowed` for one that is not believed.
         """
         words = self._memory.scrubber().scrub(why[:MAX_TEXT_CHARACTERS])
-        before, after = self._change(lambda db: lifecycle.reinforce(db, id, actor=self._actor(), why=words))
+        before, after = self._change_lesson(id, lambda db: lifecycle.reinforce(db, id, actor=self._actor(), why=words))
         return Reinforced(lesson=id, text=self.get(id).lesson.text, overlap=1.0, before=before, after=after)
 
     def feedback(self, id: str, *, helped: bool, why: str = "") -> None:
@@ -130,7 +130,7 @@ class Lessons(Part):
         """
         db = self._memory.writing()
         words = self._memory.scrubber().scrub(why[:MAX_TEXT_CHARACTERS])
-        with db.transaction():
+        with db.transaction(lessons.project_of(db, id)):
             lesson = lessons.get(db, id)
             if lesson is None and failures.get(db, id) is None and not fulltext.holds(db, id):
                 raise NotFound(f"nothing is called {id}")

@@ -165,19 +165,21 @@ class Review(Part):
 
     def reject(self, id: str, *, why: str = "") -> int:
         """It is not so: a candidate becomes invalid. Raises `NotFound`, `NotAllowed`."""
-        return self._change(lambda db: lifecycle.reject(db, id, actor=self._actor(), why=self._clean(why)))
+        return self._change_lesson(id, lambda db: lifecycle.reject(db, id, actor=self._actor(), why=self._clean(why)))
 
     def invalidate(self, id: str, *, why: str = "") -> int:
         """It is not so any more: an active lesson becomes invalid. Raises `NotFound`, `NotAllowed`."""
-        return self._change(lambda db: lifecycle.invalidate(db, id, actor=self._actor(), why=self._clean(why)))
+        return self._change_lesson(
+            id, lambda db: lifecycle.invalidate(db, id, actor=self._actor(), why=self._clean(why))
+        )
 
     def archive(self, id: str, *, why: str = "") -> int:
         """It is of no use any more. Raises `NotFound`, `NotAllowed`."""
-        return self._change(lambda db: lifecycle.archive(db, id, actor=self._actor(), why=self._clean(why)))
+        return self._change_lesson(id, lambda db: lifecycle.archive(db, id, actor=self._actor(), why=self._clean(why)))
 
     def restore(self, id: str, *, why: str = "") -> int:
         """Back to what it was before it was rejected, superseded or archived. Raises `NotFound`, `NotAllowed`."""
-        return self._change(lambda db: lifecycle.restore(db, id, actor=self._actor(), why=self._clean(why)))
+        return self._change_lesson(id, lambda db: lifecycle.restore(db, id, actor=self._actor(), why=self._clean(why)))
 
     def merge(self, id: str, into: str, *, why: str = "") -> int:
         """It says the same as another, which gets its sources. Raises `NotFound`, `NotAllowed`."""
@@ -218,7 +220,9 @@ class Review(Part):
             "valid_until": to_microseconds(valid_until) if valid_until else None,
         }
         clean = {name: self._clean(value) for name, value in changes.items() if value is not None}
-        return self._change(lambda db: lifecycle.edit(db, id, clean, actor=self._actor(), why=self._clean(why)))
+        return self._change_lesson(
+            id, lambda db: lifecycle.edit(db, id, clean, actor=self._actor(), why=self._clean(why))
+        )
 
     def link(self, id: str, relation: Relation, other: str, *, why: str = "") -> int:
         """Say how two lessons relate. Raises `NotFound`."""
@@ -338,9 +342,9 @@ class Review(Part):
         against = lessons.contradicted(self._memory.reading(), lesson.id)
         if against:
             others = ", ".join(id[:9] for id in against)
-            told = f"promoted, it is in conflict with {others}: none of them is told until one is kept"
+            told = f"if promoted, it is in conflict with {others}: none of them is told until one is kept"
         else:
-            told = f"promoted, it is told to {where}"
+            told = f"if promoted, it is told to {where}"
         return f"{told}; look twice: it {warning}" if warning else told
 
 

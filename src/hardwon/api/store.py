@@ -175,9 +175,10 @@ class Exchange(Part):
         place = to if isinstance(to, str) and "://" in to else Path(to)
         if _same(place, self._memory.database):
             raise NotAllowed(f"{source.place} is the store itself: name another place to copy it to")
-        target = connect(place, write=True)
+        target = connect(place, write=True, longest=0)
         try:
-            return migrate(source, target, force=force, told=progress)
+            with source.unhurried():
+                return migrate(source, target, force=force, told=progress)
         finally:
             target.close()
 
@@ -186,7 +187,7 @@ class Exchange(Part):
         db = self._memory.writing()
         done: list[T] = []
         try:
-            with db.transaction():
+            with db.unhurried(), db.transaction():
                 done.append(step(db))
                 forget_again(db)
                 if dry_run:
@@ -492,11 +493,12 @@ class Store(Maintenance, Exchange, Forgetting, Tokens, Projects):
         Raises `NoModel` if what makes vectors cannot be reached.
         """
         db = self._memory.writing()
-        mended = 0 if rebuild else fulltext.mend(db)
-        if rebuild:
-            fulltext.rebuild(db)
-        items = int(db.query("SELECT count(*) FROM search_item")[0][0])
-        made = self._embed(float("inf"), progress)
+        with db.unhurried():
+            mended = 0 if rebuild else fulltext.mend(db)
+            if rebuild:
+                fulltext.rebuild(db)
+            items = int(db.query("SELECT count(*) FROM search_item")[0][0])
+            made = self._embed(float("inf"), progress)
         return Reindexed(items, mended, made.done, made.left, self._memory.embedder.notice)
 
     def embed(self, *, seconds: float, progress: Progress | None = None) -> Embedded:

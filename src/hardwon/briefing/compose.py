@@ -133,7 +133,7 @@ def expose(db: Database, found: Candidates, whole: Bootstrap, to: Recipient, *, 
     told = tuple(known[item] for item, _, _, shown, _, _ in placed if shown)
     hash_ = digest(*(line.text for line in told)) if told else ""
     dealt = Dealt(made("B"), root, to.project, to.agent, "api", arm, propensity, dealer(key), hash_, now(), placed)
-    with db.transaction():
+    with db.transaction(to.project):
         hook_data.record_exposure(db, dealt, task=to.task)
     text = render(sections(told), key)
     lanes = dict(Counter(line.kind for line in told))

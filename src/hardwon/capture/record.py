@@ -105,8 +105,8 @@ def repeated(db: Database, row: AttemptRow) -> FailedTry | None:
     found = attempts.failed_before(db, row)
     if row.retry_of:
         return found[0] if found else None
-    same = (one for one in found if one.source == "run" and tools.alike(one.approach, row.approach))
-    return next(same, None) if row.source == "run" else None
+    here = (one for one in found if one.source == "run" and one.project == row.project)
+    return next((one for one in here if tools.alike(one.approach, row.approach)), None) if row.source == "run" else None
 
 
 def _learn_what_worked(db: Database, failed: FailedTry, row: AttemptRow) -> None:

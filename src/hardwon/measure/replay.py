@@ -129,11 +129,11 @@ class _Remembering(SqliteDatabase):
         self._changing = False
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, project: str | None = None) -> Iterator[None]:
         self._changing = True
         self._answers.clear()
         try:
-            with super().transaction():
+            with super().transaction(project):
                 yield
         finally:
             self._changing = False

@@ -72,22 +72,19 @@ def save_all(db: Database, rows: Sequence[AttemptRow]) -> list[int]:
     One that brings a number keeps it, if it is free.
     """
     given = numbers(db, [row.id for row in rows])
-    following = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
+    free = _free(db, [row.number for row in rows if row.number > 0])
     fresh: list[AttemptRow] = []
-    wanted = [row.number for row in rows if row.number > 0]
-    following = max([following, *wanted])
-    free = _free(db, wanted)
     for row in rows:
-        if row.id in given:
-            continue
-        if row.number in free:
-            number = row.number
-            free.remove(number)
-        else:
-            number = following = following + 1
-        given[row.id] = number
-        fresh.append(row._replace(number=number))
-    _insert(db, fresh)
+        if row.id not in given:
+            given[row.id] = row.number if row.number in free else 0
+            free.discard(row.number)
+            fresh.append(row._replace(number=given[row.id]))
+    _insert(db, [row for row in fresh if row.number])
+    rest = [row for row in fresh if not row.number]
+    following = db.next_numbers("attempt", len(rest))
+    numbered = [row._replace(number=number) for row, number in zip(rest, following, strict=True)]
+    _insert(db, numbered)
+    given |= {row.id: row.number for row in numbered}
     return [given[row.id] for row in rows]
 
 
@@ -103,23 +100,20 @@ def replace_of_session(db: Database, session: str, rows: Sequence[AttemptRow]) -
     without an id gets it from its place in `rows`.
     """
     before = {row.id: row for row in _select(db, "WHERE session = ? AND source = 'session'", (session,))}
+    ids = [row.id or id_in_session(session, position) for position, row in enumerate(rows)]
+    following = iter(db.next_numbers("attempt", sum(id not in before for id in ids)))
     for id in before:
         remove(db, id)
-    following = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
-    following = max([following, *(row.number for row in before.values())])
     placed: list[AttemptRow] = []
-    for position, row in enumerate(rows):
-        id = row.id or id_in_session(session, position)
+    for id, row in zip(ids, rows, strict=True):
         old = before.get(id)
-        if old is None:
-            following += 1
         placed.append(
             row._replace(
                 id=id,
                 source="session",
                 session=session,
                 reflection=row.reflection or (old.reflection if old else ""),
-                number=old.number if old else following,
+                number=old.number if old else next(following),
             )
         )
     _insert(db, placed)

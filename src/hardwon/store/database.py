@@ -278,7 +278,8 @@ Row = tuple[Any, ...]
 
 WAIT_MILLISECONDS = 20_000
 """How long a writer waits for another, unless it is told otherwise."""
-
+LONGEST_STATEMENT_MILLISECONDS = 60_000
+"""A server gives up what takes longer, unless it is told otherwise."""
 
 LEAST_SIMILARITY = -2.0
 """A similarity that everything has."""
@@ -329,12 +330,28 @@ class Database(Protocol):
     engine: str
     place: str
     """Where it is, fit to be shown: never with a password."""
+    lane: int
+    """Those who write at the same time are in different lanes; whoever is alone with the store is in lane 0."""
 
-    def transaction(self) -> AbstractContextManager[None]:
+    def transaction(self, project: str | None = None) -> AbstractContextManager[None]:
         """All or nothing, and alone: what was read inside it is still true when it commits.
 
-        One inside another is taken back by itself when it fails, and kept when the other is.
+        With a project, others may write at the same time, but not to this project: all that is relied upon and written
+        must be its own, new, or a failure that was asked for (`share_failures`). One inside another is taken back by
+        itself when it fails, and kept when the other is; it cannot have more to itself than the other has.
         """
+        ...
+
+    def share_failures(self, ids: Iterable[str]) -> None:
+        """In a project's transaction, once: have these failures to oneself, which belong to all projects."""
+        ...
+
+    def next_numbers(self, table: str, count: int) -> list[int]:
+        """For new rows of a table that numbers them: higher than all that are there."""
+        ...
+
+    def unhurried(self) -> AbstractContextManager[None]:
+        """Long work, whose statements a server gives any time."""
         ...
 
     def snapshot(self) -> AbstractContextManager[None]:
@@ -429,10 +446,18 @@ def marks(values: Sequence[object]) -> str:
 # Open the store that the settings name.
 
 
-def connect(place: Path | str, *, write: bool = False, create: bool = True, wait: int = WAIT_MILLISECONDS) -> Database:
+def connect(
+    place: Path | str,
+    *,
+    write: bool = False,
+    create: bool = True,
+    wait: int = WAIT_MILLISECONDS,
+    longest: int = LONGEST_STATEMENT_MILLISECONDS,
+) -> Database:
     """A path is a SQLite file, `postgresql://…` a server. `wait` is how many milliseconds a lock is worth.
 
-    One that writes makes the store if there is none, unless `create` says that there must be one.
+    One that writes makes the store if there is none, unless `create` says that there must be one. `longest` is how many
+    milliseconds a server may take for a statement.
     """
     if isinstance(place, Path):
         from hardwon.store.sqlite import SqliteDatabase  # noqa: PLC0415 - which is written against this module
@@ -446,7 +471,7 @@ def connect(place: Path | str, *, write: bool = False, create: bool = True, wait
         from hardwon.store.postgres import PostgresDatabase  # noqa: PLC0415 - psycopg is an extra, and slow to load
     except ImportError as error:
         raise StoreError("PostgreSQL needs an extra: `hardwon extras add postgres`") from error
-    return PostgresDatabase(place, write=write, create=create, wait=wait)
+    return PostgresDatabase(place, write=write, create=create, wait=wait, longest=longest)
 
 
 # Every text that a store holds, wherever it is.

@@ -9,7 +9,6 @@ import msgspec
 
 from hardwon import home
 from hardwon.failures.fingerprint import VERSION
-from hardwon.failures.turns import generalised
 from hardwon.model.failure import FETCHES, FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, batches, insert, marks
@@ -138,6 +137,7 @@ def save(
     occurrences = findings.occurrences
     mended = (fix.occurrence for fix in findings.fixes)  # where a copy of it failed, the original has the occurrence
     made = {found.fingerprint: found for found in (*mended, *occurrences)}
+    db.share_failures(made)
     db.bulk(
         insert("failure", FAILURE_COLUMNS, _SAY_AGAIN),
         (
@@ -209,7 +209,9 @@ def vouch(db: Database, source: str) -> None:
 
 def refresh(db: Database, ids: Iterable[str]) -> None:
     """Recount failures; what has no occurrence left is gone."""
-    for id in sorted(ids):
+    known = sorted(ids)
+    db.share_failures(known)
+    for id in known:
         for (fix,) in db.query("SELECT id FROM fix WHERE failure = ?", (id,)):
             _refresh_fix(db, fix)
         count, sessions, first, last = db.query(
@@ -329,6 +331,8 @@ def _refresh_projects(db: Database, id: str) -> str:
 
 def _words(rows: list[Row]) -> str:
     """What the newest occurrences say in common, in their own words."""
+    from hardwon.failures.turns import generalised  # noqa: PLC0415 - as long to load as the store: who reads needs none
+
     newest = sorted((row for row in rows if row[6]), key=lambda row: -row[1])[:_MAX_EXAMPLES]
     return generalised([row[6] for row in newest]) if newest else ""
 

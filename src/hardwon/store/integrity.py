@@ -208,14 +208,15 @@ def _hash(db: Database, chosen: Mapping[Table, Sequence[str]]) -> str:
     return total.hexdigest()
 
 
-# The audit trail: what was done to an item, by whom and why; append-only, each entry chained to the one before.
+# The audit trail: what was done to an item, by whom and why; append-only, each entry chained to the one before in its
+# lane: those who write at the same time have lanes of their own (see `Database.lane`).
 #
 # The chain covers a salted digest of the payload and not the payload itself: forgetting erases payload and salt, and
 # the chain still verifies.
 
 Fields = Mapping[str, Any]
 
-_EVENT_COLUMNS = "number at action actor item before after why undoes salt digest chain".split()
+_EVENT_COLUMNS = "number at action actor item before after why undoes salt digest chain lane".split()
 _FORGOTTEN_EVENT = {"actor": "", "item": "", "before": "", "after": "", "why": "", "salt": ""}
 _DIGEST_SIZE = 16
 _MAX_EVENTS_LOST = 10_000
@@ -248,19 +249,20 @@ class EventRow(NamedTuple):
 
 def record_events(db: Database, actor: str, at: int, happened: Iterable[Happened]) -> list[int]:
     """Append to the trail, inside the transaction that makes the change; returns the events' numbers."""
-    last = db.query("SELECT number, chain FROM event ORDER BY number DESC LIMIT 1")
-    newest, chain = last[0] if last else (0, "")
+    entries = list(happened)
+    last = db.query("SELECT chain FROM event WHERE lane = ? ORDER BY number DESC LIMIT 1", (db.lane,))
+    chain = last[0][0] if last else ""
+    numbers = db.next_numbers("event", len(entries))
     rows = []
-    for number, entry in enumerate(happened, start=newest + 1):
+    for number, entry in zip(numbers, entries, strict=True):
         before, after = _encode_fields(entry.before).decode(), _encode_fields(entry.after).decode()
         salt = secrets.token_hex(_DIGEST_SIZE)
         payload = digest(salt, actor, entry.item, before, after, entry.why, size=_DIGEST_SIZE)
         chain = _chained(chain, number, at, entry.action, entry.undoes, payload)
-        rows.append(
-            (number, at, entry.action, actor, entry.item, before, after, entry.why, entry.undoes, salt, payload, chain)
-        )
+        said = (actor, entry.item, before, after, entry.why, entry.undoes)
+        rows.append((number, at, entry.action, *said, salt, payload, chain, db.lane))
     db.bulk(_INSERT_EVENT, rows)
-    return [row[0] for row in rows]
+    return numbers
 
 
 def events_of_item(db: Database, item: str) -> list[EventRow]:
@@ -288,43 +290,49 @@ def erase_events(db: Database, numbers: Sequence[int]) -> int:
 
 def broken_events(db: Database) -> list[int]:
     """The numbers of the events that were changed, removed or put in between."""
-    wrong, chain, expected = [], "", 1
+    wrong = []
+    chains: dict[int, str] = {}
     for row in _select_events(db, "ORDER BY number"):
-        number, at, action, actor, item, before, after, why, undoes, salt, payload, link = row
+        number, at, action, actor, item, before, after, why, undoes, salt, payload, link, lane = row
         forgotten = salt == ""
         honest = forgotten or payload == digest(salt, actor, item, before, after, why, size=_DIGEST_SIZE)
-        if number != expected or not honest or link != _chained(chain, number, at, action, undoes, payload):
+        if not honest or link != _chained(chains.get(lane, ""), number, at, action, undoes, payload):
             wrong.append(number)
-        chain, expected = link, number + 1
+        chains[lane] = link
     return wrong
 
 
 def close_events_again(db: Database) -> None:
     """Make the chain whole after damage: what cannot be vouched for loses its payload, what is lost leaves a mark."""
-    chain, expected = "", 1
-    for row in _select_events(db, "ORDER BY number"):
-        number, at, action, actor, item, before, after, why, undoes, salt, payload, link = row
+    chains: dict[int, str] = {}
+    newest: dict[int, int] = {}
+    expected = 1
+    rows = _select_events(db, "ORDER BY number")
+    there = {row[0] for row in rows}
+    for row in rows:
+        number, at, action, actor, item, before, after, why, undoes, salt, payload, link, lane = row
         if not expected <= number <= expected + _MAX_EVENTS_LOST:  # the number itself is damaged
             db.execute("DELETE FROM event WHERE number = ?", (number,))
             continue
-        for missing in range(expected, number):
-            chain = _put_events(db, missing, chain, 0, "lost", None, "")
+        chain = chains.get(lane, "")
+        if link != _chained(chain, number, at, action, undoes, payload):  # a server leaves numbers out, too
+            for missing in sorted({*range(newest.get(lane, 0) + 1, number)} - there):
+                chain = _put_event(db, (missing, 0, "lost", None, ""), chain, lane)
+                there.add(missing)
         honest = salt == "" or payload == digest(salt, actor, item, before, after, why, size=_DIGEST_SIZE)
-        if honest and link == _chained(chain, number, at, action, undoes, payload):
-            chain = link
-        elif honest:
-            chain = _chained(chain, number, at, action, undoes, payload)
-            db.execute("UPDATE event SET chain = ? WHERE number = ?", (chain, number))
-        else:
+        if not honest:
             db.execute("DELETE FROM event WHERE number = ?", (number,))
-            chain = _put_events(db, number, chain, at, action, undoes, payload)
-        expected = number + 1
+            chain = _put_event(db, (number, at, action, undoes, payload), chain, lane)
+        elif link != (chain := _chained(chain, number, at, action, undoes, payload)):
+            db.execute("UPDATE event SET chain = ? WHERE number = ?", (chain, number))
+        chains[lane], newest[lane], expected = chain, number, number + 1
 
 
-def _put_events(db: Database, number: int, chain: str, at: int, action: str, undoes: int | None, payload: str) -> str:
+def _put_event(db: Database, said: tuple[int, int, str, int | None, str], chain: str, lane: int) -> str:
     """An entry without a payload, as forgetting leaves it; returns its link."""
-    chain = _chained(chain, number, at, action, undoes, payload)
-    db.bulk(_INSERT_EVENT, [(number, at, action, "", "", "", "", "", undoes, "", payload, chain)])
+    number, at, action, undoes, payload = said
+    chain = _chained(chain, *said)
+    db.bulk(_INSERT_EVENT, [(number, at, action, "", "", "", "", "", undoes, "", payload, chain, lane)])
     return chain
 
 

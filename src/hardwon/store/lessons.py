@@ -268,6 +268,12 @@ def _uses(db: Database, id: str) -> int:
     return int(db.query("SELECT count(*) FROM reinforcement WHERE lesson = ?", (id,))[0][0])
 
 
+def project_of(db: Database, id: str) -> str | None:
+    """None for a lesson of no project, and for none."""
+    rows = db.query("SELECT project FROM lesson WHERE id = ?", (id,))
+    return rows[0][0] if rows else None
+
+
 def projects_of(db: Database, ids: Sequence[str]) -> set[str]:
     rows = db.query(f"SELECT DISTINCT project FROM lesson WHERE id IN ({marks(ids)}) AND project IS NOT NULL", ids)
     return {row[0] for row in rows}

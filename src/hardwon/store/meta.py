@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hardwon.store import failures, lessons
 from hardwon.store.database import Database, insert
 from hardwon.store.spool import dealer
-from hardwon.text.normalise import FORGOTTEN, blank, digest, normalised
+from hardwon.text.normalise import FORGOTTEN, blank, digest, lazy_pattern, normalised
 
 if TYPE_CHECKING:
     from hardwon.scrub.scrubber import Scrubber
@@ -226,7 +225,7 @@ def clear_stale(db: Database, items: Iterable[str]) -> None:
 def recount_stale(db: Database) -> set[str]:
     """Bring every marked count up to date; returns the projects concerned, which are marked in turn."""
     projects: set[str] = set()
-    while True:
+    while db.query("SELECT 1 FROM stale WHERE item < 'P' LIMIT 1"):
         with db.transaction():
             items = [
                 row[0]
@@ -234,14 +233,13 @@ def recount_stale(db: Database) -> set[str]:
                     "SELECT item FROM stale WHERE item < 'P' ORDER BY item LIMIT ?", (_ITEMS_PER_TRANSACTION,)
                 )
             ]
-            if not items:
-                return projects
             concerned = failures.projects_of(db, items) | lessons.projects_of(db, items)
             failures.refresh(db, (item for item in items if item.startswith("F")))
             lessons.refresh(db, (item for item in items if item.startswith("L")))
             clear_stale(db, items)
             mark_stale(db, concerned)
             projects |= concerned
+    return projects
 
 
 def stale_projects(db: Database) -> list[str]:
@@ -282,7 +280,7 @@ def mark_projects_stale(db: Database, holders: Collection[str | None]) -> None:
 # Scripts without spaces: each character counts as a word, so that a part of a sentence is found in it.
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 # A mark counts as a word, too: what stands before and after it is no sequence.
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+|\u2039+")
+_WORD = lazy_pattern(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+|\u2039+")
 _MAX_WORDS_CACHED = 200_000
 
 

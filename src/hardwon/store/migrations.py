@@ -204,6 +204,7 @@ STEPS = (
         _errors_in_their_own_words,
     ),
     Step(4, "what was said and done in sessions, to be found again"),
+    Step(5, "an audit trail for each of those who write at the same time"),
 )
 NEWEST = STEPS[-1].to
 """The schema of the stores that this Hardwon makes."""

@@ -1,8 +1,10 @@
 """PostgreSQL through psycopg: one store for a team.
 
 The tables are those of SQLite; a workspace is a schema, chosen by the connection's search path.
-A writing transaction first takes the store's lock, so that both engines promise the same: alone, and true
-until committed.
+
+A writing transaction first takes the store's lock, so that both engines promise the same: alone, and true until
+committed. Who writes to one project shares the store's lock, has that of the project's lane, and then, at once, those
+of the failures that are concerned: always in this order, so that nobody waits in a circle.
 """
 
 from __future__ import annotations
@@ -10,18 +12,19 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
+from zlib import crc32
 
 import psycopg
-from psycopg.pq import TransactionStatus
 
 from hardwon.errors import NoModel, StoreError, StoreOutdated
 from hardwon.store import database, fulltext, migrations, schema
 from hardwon.store.database import (
     LEAST_SIMILARITY,
+    LONGEST_STATEMENT_MILLISECONDS,
     WAIT_MILLISECONDS,
     Check,
     Entry,
@@ -53,8 +56,12 @@ _INDEXED_DIMENSIONS = 384
 
 _ONE_ROW = re.compile(r"(?s)(INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
 
-_COUNTERS = 32
-"""Rows that share the count of the index: writers of different connections do not wait for each other's."""
+_LANES = 256
+"""Projects that have a lane in common wait for each other; every lane has a row of the index's count."""
+_STORE = "hashtext('hardwon ' || current_schema())"
+_FAILURES = "hashtext('hardwon failures ' || current_schema())"
+_NUMBERED = ("attempt", "event")
+"""Tables whose rows are numbered by a sequence: who takes a number waits for nobody."""
 
 _INDEX = """
 CREATE TABLE {name} (
@@ -66,12 +73,12 @@ CREATE TABLE {name} (
     lexemes tsvector NOT NULL
 );
 CREATE TABLE {total} (part BIGINT PRIMARY KEY, items BIGINT NOT NULL, words BIGINT NOT NULL);
-INSERT INTO {total} SELECT part, 0, 0 FROM generate_series(0, {counters} - 1) part;
 CREATE INDEX {name}_lexemes ON {name} USING gin (lexemes);
 """
 _TOTALS = {fulltext.KNOWN: "search_total", fulltext.SAID: "search_passage_total"}
 _SINCE = {fulltext.KNOWN: 2, fulltext.SAID: 4}
 """The schema that brought each index."""
+_SEQUENCES_SINCE = 5
 
 
 class PostgresDatabase:
@@ -79,21 +86,49 @@ class PostgresDatabase:
 
     engine = "postgresql"
 
-    def __init__(self, url: str, *, write: bool = False, create: bool = True, wait: int = WAIT_MILLISECONDS) -> None:
-        """`create` lets one that writes make the store if there is none."""
+    def __init__(
+        self,
+        url: str,
+        *,
+        write: bool = False,
+        create: bool = True,
+        wait: int = WAIT_MILLISECONDS,
+        longest: int = LONGEST_STATEMENT_MILLISECONDS,
+    ) -> None:
+        """`create` lets one that writes make the store if there is none; without, a server that is away is waited for.
+
+        `longest` is how many milliseconds a statement may take; 0 for any.
+        """
         self.place = _without_password(url)
+        self._url, self._write, self._wait, self._longest = url, write, wait, longest
         self._may_create = create
+        self._inside = self._is_done = False
+        """In a transaction or snapshot, of which a new connection would know nothing; closed by who opened it."""
+        self._failures: set[int] | None = None
+        self.lane = 0
         with self._explained():
-            self._connection = _connected(url, wait / 1000)
-            try:
-                self._connection.execute(f"SET lock_timeout = {wait}")
-                self._bring_up_to_date(write=write)
-                self._look_far_enough()
-                if not write:
-                    self._connection.execute("SET default_transaction_read_only = on")
-            except BaseException:
-                self._connection.close()
-                raise
+            self._open(await_server=not create)
+
+    def _open(self, *, await_server: bool) -> None:
+        self._connection = _connected(self._url, self._wait / 1000, await_server=await_server)
+        try:
+            self._connection.execute(f"SET lock_timeout = {self._wait}")
+            self._bring_up_to_date(write=self._write)
+            self._connection.execute(f"SET statement_timeout = {self._longest}")
+            self._look_far_enough()
+            if not self._write:
+                self._connection.execute("SET default_transaction_read_only = on")
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _opened_again(self) -> bool:
+        """Whether there is a new connection in place of one that the server ended while nothing was under way."""
+        if self._inside or self._is_done or not self._connection.closed:
+            return False
+        self._may_create = False
+        self._open(await_server=True)
+        return True
 
     def _look_far_enough(self) -> None:
         """By itself an HNSW index gives up after forty neighbours; four hundred are enough for a hundred."""
@@ -102,30 +137,97 @@ class PostgresDatabase:
                 self._connection.execute(f"SET {setting}")
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        with self._explained(), self._connection.transaction():
-            self._lock()
+    def transaction(self, project: str | None = None) -> Iterator[None]:
+        lane = 1 + crc32(project.encode()) % _LANES if project else 0
+        if self._inside:
+            if self.lane not in (0, lane):
+                raise RuntimeError("a transaction of one project cannot have another, or the whole store, to itself")
+            with self._explained(), self._connection.transaction():
+                yield
+            return
+        with self._explained(), self._begun(f"SELECT {_locks(lane)}"):
+            self.lane, self._failures = lane, None
+            try:
+                yield
+            finally:
+                self.lane = 0
+
+    @contextmanager
+    def _begun(self, first: str) -> Iterator[None]:
+        """A transaction that begins with a statement: on a new connection, if the server ended the one there was."""
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._entered(first))
+            except psycopg.OperationalError:
+                if not self._opened_again():
+                    raise
+                stack.enter_context(self._entered(first))
             yield
 
-    def _lock(self) -> None:
-        self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('hardwon ' || current_schema()))")
+    @contextmanager
+    def _entered(self, first: str) -> Iterator[None]:
+        with self._connection.transaction():
+            self._connection.execute(first)
+            self._inside = True
+            try:
+                yield
+            finally:
+                self._inside = False
+
+    def share_failures(self, ids: Iterable[str]) -> None:
+        wanted = {crc32(id.encode()) - (1 << 31) for id in ids}
+        if not self.lane or not wanted:
+            return
+        if self._failures is None:
+            self._failures = wanted
+            self.query("SELECT " + ", ".join(f"pg_advisory_xact_lock({_FAILURES}, {one})" for one in sorted(wanted)))
+        elif not wanted <= self._failures:
+            raise RuntimeError("a transaction of one project asked twice for failures: it could wait in a circle")
+
+    def next_numbers(self, table: str, count: int) -> list[int]:
+        one = f"nextval('{table}_number')"
+        newest = f"(SELECT coalesce(max(number), 0) FROM {table})"
+        while True:
+            rows = self.query(f"SELECT {one}, {newest} FROM generate_series(1, ?)", (count,))
+            if not rows or rows[0][0] > rows[0][1]:
+                return [row[0] for row in rows]
+            # Rows came with numbers of their own, as a copy or an import brings them.
+            self.query(f"SELECT count({one}) FROM generate_series(1, ?)", (rows[0][1] - rows[-1][0],))
+
+    @contextmanager
+    def unhurried(self) -> Iterator[None]:
+        before, self._longest = self._longest, 0
+        self.execute("SET statement_timeout = 0")
+        try:
+            yield
+        finally:
+            self._longest = before
+            with suppress(StoreError, psycopg.Error):  # a new connection, or one that goes back, is told anyway
+                self.execute(f"SET statement_timeout = {before}")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        if self._connection.info.transaction_status != TransactionStatus.IDLE:  # which is alone anyway
+        if self._inside:  # which is alone anyway
             yield
             return
-        with self._explained(), self._connection.transaction():
-            self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        with self._explained(), self._begun("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"):
             yield
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         with self._explained():
-            return self._connection.execute(_placeholders(sql), parameters).fetchall()
+            return self._run(sql, parameters).fetchall()
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         with self._explained():
-            return self._connection.execute(_placeholders(sql), parameters).rowcount
+            return self._run(sql, parameters).rowcount
+
+    def _run(self, sql: str, parameters: Sequence[Any]) -> psycopg.Cursor[Any]:
+        try:
+            return self._connection.execute(_placeholders(sql), parameters)
+        except psycopg.OperationalError:
+            if not self._opened_again():
+                raise
+            return self._connection.execute(_placeholders(sql), parameters)
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Inserts go as many rows a statement, for each statement is a journey to the server."""
@@ -162,9 +264,10 @@ class PostgresDatabase:
 
     def _count(self, index: fulltext.Index, items: int, words: int) -> None:
         if items:
-            mine = f"part = pg_backend_pid() % {_COUNTERS}"
-            counted = "items = items + ?, words = words + ?"
-            self.execute(f"UPDATE {_TOTALS[index]} SET {counted} WHERE {mine}", (items, words))
+            total = _TOTALS[index]
+            counted = ", ".join(f"{column} = {total}.{column} + excluded.{column}" for column in ("items", "words"))
+            more = f"ON CONFLICT (part) DO UPDATE SET {counted}"
+            self.execute(insert(total, ("part", "items", "words"), more), (self.lane, items, words))
 
     def matches(
         self,
@@ -209,7 +312,7 @@ class PostgresDatabase:
 
     def _corpus(self, terms: Sequence[str], index: fulltext.Index) -> Corpus:
         counted = "".join(f", (SELECT count(*) FROM {index.items} WHERE lexemes @@ ?::tsquery)" for _ in terms)
-        total = ", ".join(f"(SELECT sum({column}) FROM {_TOTALS[index]})" for column in ("items", "words"))
+        total = ", ".join(f"(SELECT coalesce(sum({one}), 0) FROM {_TOTALS[index]})" for one in ("items", "words"))
         (found,) = self.query(f"SELECT {total}{counted}", list(map(_lexeme, terms)))
         return Corpus(int(found[0]), int(found[1]), dict(zip(terms, found[2:], strict=True)))
 
@@ -289,6 +392,7 @@ class PostgresDatabase:
         return not self._connection.closed
 
     def close(self) -> None:
+        self._is_done = True
         self._connection.close()
 
     def _bring_up_to_date(self, *, write: bool) -> None:
@@ -303,8 +407,7 @@ class PostgresDatabase:
         for extension in _EXTENSIONS:
             with suppress(psycopg.Error):  # `doctor` says what is missing
                 self._connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension} WITH SCHEMA public")
-        with self._connection.transaction():
-            self._lock()
+        with self._entered(f"SELECT {_locks(0)}"):
             current = self._version()
             if current == migrations.NEWEST:  # another process was first
                 return
@@ -344,8 +447,11 @@ class PostgresDatabase:
         """The server's errors as one sentence that says what to do."""
         try:
             yield
-        except psycopg.errors.LockNotAvailable as error:
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected) as error:
             raise StoreError(f"{self.place} is in use by another process: try again") from error
+        except psycopg.errors.QueryCanceled as error:
+            limit = f"{self._longest / 1000:g} seconds"
+            raise StoreError(f"{self.place} took longer than {limit}: see the setting statement_seconds") from error
         except psycopg.errors.ReadOnlySqlTransaction as error:
             raise StoreError(f"{self.place} was opened for reading only") from error
         except psycopg.errors.InsufficientPrivilege as error:
@@ -363,16 +469,21 @@ class PostgresDatabase:
 
 
 def _index_statements(after: int) -> list[str]:
-    """What brings the indexes of a schema up to date; 0 is no store."""
+    """What brings indexes and sequences of a schema up to date; 0 is no store."""
     return [
-        _INDEX.format(name=index.items, total=_TOTALS[index], counters=_COUNTERS)
-        for index, since in _SINCE.items()
-        if since > after
-    ]
+        _INDEX.format(name=index.items, total=_TOTALS[index]) for index, since in _SINCE.items() if since > after
+    ] + [f"CREATE SEQUENCE {table}_number" for table in _NUMBERED if after < _SEQUENCES_SINCE]
 
 
-def _connected(url: str, seconds: float) -> psycopg.Connection[Any]:
-    """A server that is starting, or recovering from a crash, is waited for."""
+def _locks(lane: int) -> str:
+    """The locks of a transaction, in the order in which everybody takes them."""
+    if not lane:
+        return f"pg_advisory_xact_lock({_STORE})"
+    return f"pg_advisory_xact_lock_shared({_STORE}), pg_advisory_xact_lock({_STORE}, {lane})"
+
+
+def _connected(url: str, seconds: float, *, await_server: bool) -> psycopg.Connection[Any]:
+    """A server that is starting, or recovering from a crash, is waited for; one that is away, where that is asked."""
     until = time.monotonic() + seconds
     while True:
         try:
@@ -380,7 +491,7 @@ def _connected(url: str, seconds: float) -> psycopg.Connection[Any]:
                 url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=max(2, int(seconds))
             )
         except psycopg.OperationalError as error:
-            if _NOT_YET not in str(error) or time.monotonic() > until:
+            if not (await_server or _NOT_YET in str(error)) or time.monotonic() > until:
                 raise
             time.sleep(_NAP_SECONDS)
 

@@ -575,8 +575,10 @@ TABLES = declared(
         ours("salt"),
         ours("digest"),
         ours("chain"),
+        # `lane`: of those who write at the same time, each has a chain of its own.
+        integer("lane", default=0, since=5),
         key="number",
-        indexes=(Index("event_by_item", "item number"),),
+        indexes=(Index("event_by_item", "item number"), Index("event_by_lane", "lane number", since=5)),
         since=2,
         content=False,
         summed=False,

@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +122,7 @@ class SqliteDatabase:
     """A file on this machine."""
 
     engine = "sqlite"
+    lane = 0
     _sums: Sums | None = None
 
     def __init__(self, path: Path, *, write: bool = False, create: bool = True, wait: int = WAIT_MILLISECONDS) -> None:
@@ -177,7 +178,7 @@ class SqliteDatabase:
             raise
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, project: str | None = None) -> Iterator[None]:  # noqa: ARG002 - a file has one writer
         inner = self._connection.in_transaction
         begin, keep, undo = _INNER if inner else _WHOLE
         try:
@@ -211,6 +212,16 @@ class SqliteDatabase:
             yield
         finally:
             self.execute("ROLLBACK")
+
+    def unhurried(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def share_failures(self, ids: Iterable[str]) -> None:
+        """Whoever writes has the whole file."""
+
+    def next_numbers(self, table: str, count: int) -> list[int]:
+        newest = int(self.query(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0])
+        return [*range(newest + 1, newest + 1 + count)]
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
