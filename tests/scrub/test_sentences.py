@@ -60,3 +60,33 @@ def test_nearly_every_password_of_crossed_ways_is_replaced() -> None:
         found[one.unseen] += one.secret not in Scrubber().scrub(one.text)
     assert found[False] / asked[False] >= LEAST
     assert found[True] / asked[True] >= LEAST
+
+
+PLAINLY = (
+    "use {} as the password",
+    "the password is {}",
+    "the admin password is still {}.",
+    "What is the password?\n{}",
+    "| user | password |\n|---|---|\n| bob | {} |",
+    'password: "{}"',
+    "export DB_PASSWORD={}",
+    "mysqldump --password={} shop",
+)
+
+
+@pytest.mark.parametrize("wording", PLAINLY)
+@pytest.mark.parametrize("word", ["marmalade", "hazelnut-cream"])
+def test_a_word_that_is_plainly_given_is_redacted_once_and_for_all(wording: str, word: str) -> None:
+    once = Scrubber().scrub(wording.format(word))
+    assert word not in once
+    assert Scrubber().scrub(once) == once
+
+
+@pytest.mark.parametrize("said", ["the PIN of the card is 4417", "PIN: 884213", "pin code 3106"])
+def test_a_pin_is_redacted(said: str) -> None:
+    assert not any(sign.isdigit() for sign in Scrubber().scrub(said).partition("‹")[0])
+    assert "‹secret:password" in Scrubber().scrub(said)
+
+
+def test_the_pins_of_a_chip_are_none() -> None:
+    assert Scrubber().scrub("connect pin 12 to pin 1024 of the header") == "connect pin 12 to pin 1024 of the header"

@@ -26,10 +26,14 @@ from hardwon.scrub.rules.spoken_passwords import (
     is_told_before_or_words,
 )
 from hardwon.scrub.shapes import is_code, is_path, is_plain_word, is_stand_in, is_test_name, places_of
+from hardwon.text.normalise import MARK_ENDS
 
 # What is plainly said to be the password may look like anything but code, or be a word of no other meaning.
 
-_WIDE = r"(?P<opened>[\"'`“„«「『*]{0,2})(?P<secret>[^\s\"'`“”«»「」『』<>，。、]{4,64}(?<![.,:;!?)…]))"
+_WIDE = (
+    r"(?P<opened>[\"'`“„«「『*]{0,2})"
+    rf"(?P<secret>[^\s\"'`“”«»「」『』<>，。、{MARK_ENDS}]{{4,64}}(?<![.,:;!?)…]))"
+)
 _CLAUSE_ENDS = re.compile(r"[\"'`”“»」』*]{0,2}(?:[.,;!)。，、]|\s*(?:\n|\Z)|[ ](?:and|but|for|on|btw|lol|if|so|\())")
 _ENGLISH = re.compile(r"(?:password|passphrase|passcode|passwd|pass|pwd?)(?![a-z])", re.I)
 _SAYS_SO = re.compile(r"(?:[ ](?:is|was|to|now|still|just)\b|[:=]|→|[-=]>).*", re.S)
@@ -86,7 +90,7 @@ _PHRASES = (
     "passwort",
     "password",
 )
-_IN_PHRASE_QUOTES = r"[\"“„«][ ]?(?P<secret>[^\n\"“”„«»]{8,120}?)[ ]?[\"”“»]"
+_IN_PHRASE_QUOTES = rf"[\"“„«][ ]?(?P<secret>[^\n\"“”„«»{MARK_ENDS}]{{8,120}}?)[ ]?[\"”“»]"
 _SPEAKS_OF_IT = re.compile(
     r"(?:must|require|character|invalid|error|please|cannot|passw|passphr|wrong|enter|forgot|match)", re.I
 )
@@ -119,7 +123,7 @@ def is_pin(candidate: Candidate) -> bool:
 
 _NEXT_LINE = (
     r"[^\n]{0,60}[?:.][ ]{0,2}\n{1,2}(?:>[ ]|[a-z]{1,9}:[ ])?(?P<whose>)(?P<so>)"
-    r"(?P<secret>[^\s\"'`<>{}]{4,64}(?<![.,:;?]))(?=[ ]*(?:\n|\Z))"
+    rf"(?P<secret>[^\s\"'`<>{{}}{MARK_ENDS}]{{4,64}}(?<![.,:;?]))(?=[ ]*(?:\n|\Z))"
 )
 
 
@@ -213,7 +217,7 @@ PLAINLY_SAID = (
         "password",
         "“use … as the password”, whatever it is",
         rf"(?<![^\W\d_])(?:{'|'.join(_GIVEN_AS)})[ ][\"'`“„«]?"
-        rf"(?P<secret>[^\s\"'`“”«»<>]{{4,64}})(?={_AS_PASSWORD})",
+        rf"(?P<secret>[^\s\"'`“”«»<>{MARK_ENDS}]{{4,64}})(?={_AS_PASSWORD})",
         KEYWORDS_FOR_IT,
         is_given_as,
         any_case=True,

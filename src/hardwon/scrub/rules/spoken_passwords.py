@@ -621,7 +621,7 @@ SENTENCES = (
     Rule(
         "password",
         "Below a heading `password` in a table",
-        r"[\"'`]?(?P<secret>[^\s,;|\"'`]{4,128})[\"'`]?(?=[ \t]*(?:[,;|\t\n]|\Z))",
+        rf"[\"'`]?(?P<secret>[^\s,;|\"'`{MARK_ENDS}]{{4,128}})[\"'`]?(?=[ \t]*(?:[,;|\t\n]|\Z))",
         (
             "password",
             "passwort",
