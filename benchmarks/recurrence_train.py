@@ -23,7 +23,7 @@ from scipy.optimize import minimize
 from hardwon.api import Hardwon
 from hardwon.briefing import rank
 from hardwon.briefing.policy import FAILURES_TOLD, most_told, unlikely
-from hardwon.briefing.recurrence import SESSIONS_REMEMBERED, Chances, Signals
+from hardwon.briefing.rank import SESSIONS_REMEMBERED, Chances, Signals
 from hardwon.measure.replay import Scratch, load
 from hardwon.store import failures, sessions
 from hardwon.store.failures import Likely

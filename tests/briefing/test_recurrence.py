@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.briefing.policy import FAILURES_TOLD, most_told, unlikely
-from hardwon.briefing.recurrence import Chances
+from hardwon.briefing.rank import Chances
 from hardwon.store.failures import FailureRow, Likely
 
 DAY = 86_400_000_000

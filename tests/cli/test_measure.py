@@ -70,7 +70,9 @@ def test_the_experiment_is_told_in_words_and_numbers(home: Path, hardwon: Run) -
     assert (found["verdict"], found["label"], found["sessions"]) == ("helps", "causal", 200)
 
 
-def test_before_there_is_data_it_says_so(harvested: Path, hardwon: Run) -> None:
+def test_before_there_is_data_it_says_so(harvested: Path, hardwon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hardwon("measure", "--experiment").stdout.startswith("Whether it helps is not measured, nothing is withheld")
+    monkeypatch.setenv("HARDWON_EXPERIMENT", "on")
     said = hardwon("measure", "--experiment").stdout
     assert said.startswith("It is too early to tell.")
     assert "No session of the experiment is harvested yet" in said

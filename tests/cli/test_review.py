@@ -80,7 +80,7 @@ def test_keys_promote_reject_undo_skip_and_quit(home: Path, waiting: list[str]) 
     first = terminal.until("q quit")
     assert "1 of 3" in first
     assert "said, 2026-" in first  # the quote and its source
-    assert "promoted, it is told to sessions of reef" in first
+    assert "if promoted, it is told to sessions of reef" in first
     terminal.press("y")
     terminal.until("2 of 3")
     terminal.until("q quit")

@@ -345,16 +345,18 @@ def test_a_value_that_reads_like_an_order_is_left_out_and_the_error_stays() -> N
     assert shown(output, "npm test").startswith('expect(list).toContain("low") (')
 
 
-@pytest.mark.parametrize(
-    "output",
-    [
-        "At line:1 char:9\n+ cd reef && dotnet build\n+         ~~\n{said}\n"
-        "    + CategoryInfo          : ParserError: (:) [], ParentContainsErrorRecordException\n"
-        "    + FullyQualifiedErrorId : InvalidEndOfLine\n",
-        "ParserError: \nLine |\n   1 |  cd reef && dotnet build\n     |          ~~\n     | {said}\n"
-        "dotnet: The term 'dotnet' is not recognized as a name of a cmdlet, function, script file, or executable program.",
-    ],
+_OF_AN_OLDER_POWERSHELL = (
+    "At line:1 char:9\n+ cd reef && dotnet build\n+         ~~\n{said}\n"
+    "    + CategoryInfo          : ParserError: (:) [], ParentContainsErrorRecordException\n"
+    "    + FullyQualifiedErrorId : InvalidEndOfLine\n"
 )
+_OF_POWERSHELL = (
+    "ParserError: \nLine |\n   1 |  cd reef && dotnet build\n     |          ~~\n     | {said}\n"
+    "dotnet: The term 'dotnet' is not recognized as a name of a cmdlet, function, script file, or executable.\n"
+)
+
+
+@pytest.mark.parametrize("output", [_OF_AN_OLDER_POWERSHELL, _OF_POWERSHELL])
 def test_a_line_that_powershell_cannot_read_is_told_before_what_came_of_it(output: str) -> None:
     said = "The token '&&' is not a valid statement separator in this version."
     assert shown(output.format(said=said), "cd reef && dotnet build") == f"`powershell`: {said}"

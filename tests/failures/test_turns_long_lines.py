@@ -231,8 +231,8 @@ def test_what_a_compiler_says_twice_goes_before_the_name() -> None:
     gauge = "'Builder<OptionsOfTheNorthernReefAndItsGauges>'"
     said = f"Rows.cs(14,14): error CS1061: {gauge} does not contain a definition for 'Validate'"
     line = shown(
-        f"{said} and no accessible extension method 'Validate' accepting a first argument of type {gauge} could be found "
-        "(are you missing a using directive or an assembly reference?) [/srv/reef/Rows.csproj]",
+        f"{said} and no accessible extension method 'Validate' accepting a first argument of type {gauge} could be "
+        "found (are you missing a using directive or an assembly reference?) [/srv/reef/Rows.csproj]",
         "dotnet build",
     )
     assert line == said
@@ -241,7 +241,7 @@ def test_what_a_compiler_says_twice_goes_before_the_name() -> None:
 def test_a_long_name_of_a_test_gives_way_to_what_went_wrong() -> None:
     name = "TidesAndGaugesTests.Reading_OfTheNorthernGauge_IsDeliveredByTheProcessorOfTheReef"
     output = (
-        f"  Failed {name} [12 ms]\n  Error Message:\n   System.InvalidOperationException : The expression 'tide.Height' "
+        f"  Failed {name} [12 ms]\n  Error Message:\n   System.InvalidOperationException : The expression 'height' "
         "could not be translated for the store of the reef\n  Stack Trace:\n     at Reef.Tides()\n"
     )
     line = shown(output, "dotnet test")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from random import Random
 from time import process_time
@@ -11,8 +12,10 @@ import pytest
 
 from hardwon.failures.ledger import settled
 from hardwon.harvest.learn import learn
+from hardwon.harvest.rules.said import _copies
 from hardwon.model.session import Message, Outcome, Session, ToolCall, ToolResult, Transcript
 from hardwon.scrub.scrubber import Scrubbing
+from hardwon.store.sessions import StatementRow
 
 MOST = 2.3
 """How much longer twice as much may take."""
@@ -79,12 +82,33 @@ def _seconds(part: Callable[[int], list[Message]], parts: int) -> float:
     return process_time() - began
 
 
-@pytest.mark.parametrize("part", [_read_and_told, _read_and_claimed, _failed_and_mended, _judged_by_its_words])
-def test_twice_the_session_takes_twice_the_time(part: Callable[[int], list[Message]]) -> None:
-    _seconds(part, 10)  # patterns are compiled when they are first used
+def _seconds_for_copies(sessions: int) -> float:
+    """Everybody says the same two sentences, and six that nobody else does."""
+    rows = [
+        StatementRow(f"S{session}", f"root {session}", session, at, 0, quote, quote, 0.5)
+        for session in range(sessions)
+        for at in range(8)
+        for quote in (f"always say {at if at < 2 else (session, at)}",)
+    ]
+    began = process_time()
+    assert not _copies(rows)
+    return process_time() - began
+
+
+def _assert_twice_takes_twice(seconds: Callable[[int], float], parts: int) -> None:
     once, twice = float("inf"), float("inf")
     for _ in range(ROUNDS):
-        once, twice = min(once, _seconds(part, 150)), min(twice, _seconds(part, 300))
+        once, twice = min(once, seconds(parts)), min(twice, seconds(2 * parts))
         if twice <= MOST * once:
             return
     assert twice <= MOST * once
+
+
+def test_twice_the_sessions_are_searched_for_copies_in_twice_the_time() -> None:
+    _assert_twice_takes_twice(_seconds_for_copies, 1_500)
+
+
+@pytest.mark.parametrize("part", [_read_and_told, _read_and_claimed, _failed_and_mended, _judged_by_its_words])
+def test_twice_the_session_takes_twice_the_time(part: Callable[[int], list[Message]]) -> None:
+    _seconds(part, 10)  # patterns are compiled when they are first used
+    _assert_twice_takes_twice(partial(_seconds, part), 150)

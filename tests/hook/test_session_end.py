@@ -92,7 +92,9 @@ def test_sub_agents_are_harvested_with_their_session(home: Path, tmp_path: Path)
     part.write(tmp_path / "logs" / "whole" / "subagents")
     hook("session-end", example("claude-code", "session-end", transcript=str(transcript)))
     wait_for(lambda: is_idle(home))
-    assert sessions_in(home) == 2
+    with Hardwon(home) as memory:
+        totals = memory.store.totals()
+    assert (totals["sessions"], totals["subagents"]) == (1, 1)
 
 
 def test_sessions_that_end_together_are_all_harvested(home: Path, tmp_path: Path) -> None:

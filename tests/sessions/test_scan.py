@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from hardwon.sessions.discover import below
 from hardwon.sessions.scan import Reached, count, scan, summaries
 from hardwon.sessions.workers import Workers
 from tests.conftest import EXAMPLES, ClaudeSession
+from tests.scrub.fakes import make
 
 
 def long_session(messages: int = 100) -> ClaudeSession:
@@ -115,6 +117,22 @@ def test_a_file_that_is_gone_is_forgotten(tmp_path: Path) -> None:
     for file in (cache, cache.with_suffix(".states")):
         assert b"left.jsonl" in file.read_bytes()
         assert b"gone.jsonl" not in file.read_bytes()
+
+
+@pytest.mark.parametrize("days", [0, 40])
+def test_what_may_not_be_stored_is_counted_and_not_written_down(tmp_path: Path, days: int) -> None:
+    """Where a file is old, the counts are not kept; its project is."""
+    cache, told = tmp_path / "cache", make(random.Random(5), "ghp_<A36>")
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder, cwd in ((here, f"/srv/{told}"), (there, "/srv/reef")):
+        folder.mkdir()
+        path = ClaudeSession("s", cwd=cwd).user("hello").write(folder)
+        os.utime(path, (time.time() - days * 86_400,) * 2)
+    found = scan(below(tmp_path), cache)
+    assert [one.messages for one in found.values()] == [1, 1]
+    written = cache.read_bytes()
+    assert told.encode() not in written
+    assert b"there" in written
 
 
 def test_what_a_worker_does_not_answer_is_left_to_the_asker() -> None:

@@ -134,7 +134,8 @@ class Connection:
             return found[0][0]
         if found:
             raise NotFound(f"several projects are called '{name}': say which of {projects.told(found)}")
-        names = ", ".join(row[1] for row in projects.by_activity(db)[:8])
+        known = [row[1] for row in projects.by_activity(db)]
+        names = ", ".join(known[:8]) + (f" and {len(known) - 8} more (`hardwon projects`)" if len(known) > 8 else "")
         what = f"{os.path.abspath(name)} belongs to no project" if os.path.isdir(name) else f"no project '{name}'"
         raise NotFound(f"{what}; known: {names}" if names else f"{what}: nothing is harvested yet")
 
@@ -243,7 +244,7 @@ def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
     """What `Hardwon.store.resolve` gives, for commands that need no more of it; `sessions` may be meant, too."""
     matches = meta.ids_like(memory.reading(), id, sessions=sessions)
     if len(matches) != 1:
-        what = "several ids begin" if matches else "no lesson or failure begins"
+        what = "several ids begin" if matches else "no lesson, failure, attempt or session begins"
         raise NotFound(f"{what} with '{id}': `hardwon lessons` and `hardwon failures` list them")
     return matches[0]
 

@@ -304,7 +304,7 @@ class Hardwon(Connection):
             whole = expose(db, lines, whole, Recipient(found, agent, session, task), experiment=wanted)
             if not whole.lines:
                 return whole  # held out: it is told nothing at all
-        known = known_of(db, found, on_trial=bool(task))
+        known = known_of(db, found, for_a_task=bool(task))
         folder = _folder(project)
         leads = for_task(known, task, folder=folder) if task else None
         return with_map(whole, at_start(known, folder=folder), leads, key)

@@ -342,9 +342,9 @@ class Review(Part):
         against = lessons.contradicted(self._memory.reading(), lesson.id)
         if against:
             others = ", ".join(id[:9] for id in against)
-            told = f"promoted, it is in conflict with {others}: none of them is told until one is kept"
+            told = f"if promoted, it is in conflict with {others}: none of them is told until one is kept"
         else:
-            told = f"promoted, it is told to {where}"
+            told = f"if promoted, it is told to {where}"
         return f"{told}; look twice: it {warning}" if warning else told
 
 

@@ -141,6 +141,14 @@ def shown(text: str, longest: int = 0) -> str:
     return flat if not longest or len(flat) <= longest else f"{wrapped(flat, longest - 2)[0]} …"
 
 
+def short_path(path: str) -> str:
+    """A path, from the user's home on where it lies there."""
+    from pathlib import Path
+
+    home = str(Path.home())
+    return shown("~" + path[len(home) :] if path.startswith(home + "/") else path)
+
+
 def iso(when: datetime | None) -> str | None:
     """A time as JSON and people are given it."""
     return when.isoformat(timespec="seconds").replace("+00:00", "Z") if when else None

@@ -19,6 +19,7 @@ from hardwon.cli.app import (
     place,
     print_json,
     say,
+    short_path,
     shown,
 )
 
@@ -113,7 +114,7 @@ def why(
             row = found.failure
             answer, told = described(row), error_of(row)
             sources = answer["seen"] = [place(each) for each in found.occurrences]
-            head = f"{full}  {row.family} failure, {row.occurrences} times in {row.sessions} sessions"
+            head = f"{full}  {row.family} failure, {count(row.occurrences, 'time')} in {count(row.sessions, 'session')}"
         for source in sources if json else sources[:_SOURCES_SHOWN]:
             source["commits"], source["from"] = _session(memory, source["session"])
     if json:
@@ -137,15 +138,10 @@ def why(
 def _print_source(source: dict[str, Any]) -> None:
     where = source["path"] or source["session"]
     told = f", message {source['message']}" if source["path"] and not str(source["session"]).startswith("C") else ""
-    say(f"\n  {source['at']}  {source['agent']}{told}\n    {_short(where)}")
+    say(f"\n  {source['at']}  {source['agent']}{told}\n    {short_path(where)}")
     if source["from"]:
         say(f"    {source['from']}")
     say(f"    {shown(source['quote'], 300)}")
-
-
-def _short(path: str) -> str:
-    home = str(Path.home())
-    return shown("~" + path[len(home) :] if path.startswith(home + "/") else path)
 
 
 def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
@@ -175,7 +171,7 @@ def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
         return
     calls = f"{count(found.tool_calls, 'call')}, {count(found.errors, 'error')}"
     say(f"{id}  session of {found.agent}, {day(found.started_at)}, {calls}, ended {found.outcome}")
-    say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {_short(found.path)}")
+    say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
     if told := _session(memory, id)[1]:
         say(f"    {told}")
     say(f"\n  `hardwon resume {id[:9]}` tells how to go on with it; `hardwon open` shows all of it.")

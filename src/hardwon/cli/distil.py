@@ -53,6 +53,8 @@ def distil(
         cost = memory.sessions.distil_cost(project=project, room=using.room if using else 0)
         if dry_run or not cost.sessions:
             print_json(cost) if json else tell(cost)
+            if cost.sessions and not json:
+                _say_how(with_)
             return
         if using is None or not (recorded or yes or _agreed(cost, using)):
             raise typer.Exit(1)
@@ -68,6 +70,13 @@ def distil(
                 f"{recorded.written[0].removesuffix('.md')}.answer.md, and run `hardwon distil --answers`."
             )
         say_pending(memory)
+
+
+def _say_how(with_: str) -> None:
+    from hardwon.harvest.distil.chosen import installed
+
+    model = with_ or next(iter(installed()), "MODEL")
+    say(f"`hardwon distil --with {model}` asks it; `hardwon distil --help` lists what can be asked.")
 
 
 def _agreed(cost: Estimate, using: Model) -> bool:

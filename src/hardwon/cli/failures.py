@@ -10,6 +10,7 @@ import typer
 from hardwon.cli.app import (
     Json,
     ProjectOption,
+    count,
     day,
     described,
     error_of,
@@ -18,6 +19,7 @@ from hardwon.cli.app import (
     place,
     print_json,
     say,
+    short_path,
     shown,
     sparkline,
     table,
@@ -123,8 +125,9 @@ def show(
     say(f"{row.id}  {row.family}\n  {shown(error_of(row))}\n")
     drawn = sparkline(spent.times, row.first_seen, row.last_seen, _BINS)
     say(
-        f"  {row.occurrences} times in {row.sessions} sessions, {day(row.first_seen)} {drawn} {day(row.last_seen)}; "
-        f"cost {row.occurrences} calls and {spent.tokens} tokens"
+        f"  {count(row.occurrences, 'time')} in {count(row.sessions, 'session')}, "
+        f"{day(row.first_seen)} {drawn} {day(row.last_seen)}; "
+        f"cost {count(row.occurrences, 'call')} and {count(spent.tokens, 'token')}"
     )
     for fix in row.fixes:
         note = f"  [needs review: {fix.untrusted}]" if fix.untrusted else ""
@@ -133,11 +136,11 @@ def show(
         for ends in fix.evidence:
             say(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
             say(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")
-            say(f"            {shown(ends.path)}{f' ({ends.cause})' if ends.cause else ''}")
+            say(f"            {short_path(ends.path)}{f' ({ends.cause})' if ends.cause else ''}")
         for step in fix.avoid:
             say(f"    did not help: {shown(remedy([Step(step.action, step.what)], ''))}")
     for each in places:
-        say(f"\n  {place(each)['at']}  {each.agent}  {shown(each.path)}  message {each.message_index}")
+        say(f"\n  {place(each)['at']}  {each.agent}  {short_path(each.path)}  message {each.message_index}")
         say(f"    $ {shown(each.command, 200)}\n    {shown(each.excerpt, 300)}")
 
 

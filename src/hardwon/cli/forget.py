@@ -139,7 +139,7 @@ def _tell(done: Forgot, *, json: bool, err: bool = False) -> None:
     for file in done.files:
         say(f"  {shown(file.path)}: {file.what}", err=err)
     if done.checked and not done.dry_run and not done.left:
-        say(f"Proof: {done.checked:,} texts and ids looked for in every byte of the home folder; none is left.")
+        say(f"Proof: {done.checked:,} texts and ids looked for in every byte of Hardwon's own folder; none is left.")
     if done.transcripts:
         say("The agents' own files still have it; delete them if they should not:", err=err)
         for path in done.transcripts[:20]:

@@ -183,7 +183,7 @@ def _explain(report: Report) -> None:
 def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> None:
     if report.sessions:
         say(
-            f"Read {read_now(report)} in {report.seconds:.1f} s"
+            f"Read {read_now(report, totals['sessions'], known.get('sessions', 0))} in {report.seconds:.1f} s"
             + (f", skipped {count(report.skipped, 'unchanged file')}" if report.skipped else "")
             + "."
         )
@@ -209,7 +209,10 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
     for name, note in (
         ("sessions", f"{count(totals['subagents'], 'sub-agent')} beside them" if totals["subagents"] else ""),
         ("messages", ""),
-        ("errors", f"{distinct:,} distinct in their sessions; {before:,} of these{share} an earlier session had met"),
+        (
+            "errors",
+            f"{distinct:,} distinct in their sessions; {before:,} of these{share} had been met in an earlier session",
+        ),
         ("lessons", ""),
         ("fixes", ""),
         ("redactions", "secrets and addresses kept out of the store"),
@@ -220,9 +223,11 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
             say(f"  {name:<12}{totals[name]:>7,}   {'; '.join(filter(None, (new, note)))}".rstrip())
 
 
-def read_now(report: Report, known: int = 0) -> str:
+def read_now(report: Report, known: int = 0, before: int = 0) -> str:
     """How many sessions a harvest read, of all; what sub-agents did is part of the session that they worked for."""
     own = report.sessions - report.subagents
+    if known > before:
+        own = min(own, known - before)  # several files may be of one session
     of = f" of {known:,}" if known > own else ""
     parts = [count(own, "new session") + of] if own or not report.subagents else []
     return " and ".join([*parts, *([count(report.subagents, "new sub-agent")] if report.subagents else [])])

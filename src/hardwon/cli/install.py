@@ -54,8 +54,10 @@ def _ask_to_measure() -> None:
 
     if config.load(_home()).origins["experiment"] != "default":
         return
-    say("\nWhether it helps can be measured: one session in ten is then told nothing, and of the others a fifth of the")
-    say("lines is withheld, at random. `hardwon measure --experiment` tells what came of it.")
+    say(
+        "\nWhether it helps can be measured: one session in ten is then told nothing, and of the others a fifth of the "
+        "lines is withheld, at random. `hardwon measure --experiment` tells what came of it."
+    )
     if not is_here("measure"):
         say("Telling that needs statistics that are not installed yet: `hardwon extras add measure` adds them.")
     config.save(_home(), "experiment", "on" if typer.confirm("Measure?") else "off")
@@ -72,8 +74,10 @@ def _ask_to_distil() -> None:
         return
     with Hardwon() as memory:
         cost = memory.sessions.distil_cost() if memory.exists else None
-    say(f"\n{models[0]} can read what was said in sessions as they end, and keep what holds against its quotes. It is")
-    say("sent scrubbed to whoever answers for it, at your cost.")
+    say(
+        f"\n{models[0]} can read what was said in sessions as they end, and keep what holds against its quotes. It is "
+        "sent scrubbed to whoever answers for it, at your cost."
+    )
     if cost is not None and cost.sessions:
         say(f"For what is known so far: {cost_of(cost)}")
     config.save(_home(), "distil", models[0] if typer.confirm(f"Let {models[0]} read them?") else "off")
@@ -107,7 +111,9 @@ def uninstall(
     done = _agreed(changes, yes, dry_run, json, f"Nothing of Hardwon is in {whose} settings.")
     if done and not json:
         say(f"Nothing of Hardwon is left in {whose} settings.")
-    if purge and not dry_run and (done or not changes):
+    if purge and dry_run and not json and _home().exists():
+        say(f"{_home()} would be deleted, with all that was learned.")
+    elif purge and not dry_run and (done or not changes):
         _purge(_home(), yes, json)
 
 

@@ -44,8 +44,11 @@ def lessons(
             print_json([lesson_fields(memory, lesson.id) | {"told": lesson.id in told} for lesson in found])
             return
         names = projects.names(memory.reading()) if found else {}
+    unused = [] if status else [one for one in found if one.status not in ("active", "candidate")]
+    found = [one for one in found if one not in unused]
     if not found:
-        say("No lessons are known.", err=True)
+        asked = "No such lesson is known." if project or kind or status else "No lessons are known."
+        say(asked, err=True)
         return
     several = len({one.project for one in found}) > 1
     rows = [
@@ -55,6 +58,8 @@ def lessons(
     ]  # fmt: skip
     headings = ("ID", "KIND", "STATUS", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
     table(headings, rows, right=(4,), spare=(3, 4, *([5] if several else []), 2))
+    if unused:
+        say(f"{len(unused):,} more out of use: `hardwon lessons --status {unused[0].status}`", err=True)
 
 
 def _told(memory: Hardwon, projects: set[str]) -> set[str]:

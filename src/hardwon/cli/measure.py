@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, bars, day, moment, print_json, say, table
+from hardwon.cli.app import Json, ProjectOption, bars, count, day, moment, print_json, say, table
 
 if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
@@ -45,7 +45,7 @@ def measure(
         begin = moment(since)
         if experiment:
             verdict = memory.experiment(project=project, since=begin)
-            print_json(verdict) if json else _print_experiment(verdict)
+            print_json(verdict) if json else _print_experiment(verdict, on=memory.config.experiment == "on")
             return
         found = memory.measure(project=project, since=begin)
         if snapshot:
@@ -65,7 +65,7 @@ def _print(found: Metrics) -> None:
     if not found.sessions:
         say("No session was harvested in this time: `hardwon up` reads those on this machine.")
         return
-    say(f"{found.sessions} sessions, {day(found.since)} to {day(found.until)}\n")
+    say(f"{count(found.sessions, 'session')} since {day(found.since)}\n")
     trend = any(metric.week is not None or metric.month is not None for metric in found.metrics)
     rows: list[list[object]] = []
     width = 8 if trend else 6
@@ -90,7 +90,10 @@ def _print(found: Metrics) -> None:
         say(f"\nNothing to count yet: {'; '.join(missing)}.")
 
 
-def _print_experiment(found: Experiment) -> None:
+def _print_experiment(found: Experiment, *, on: bool) -> None:
+    if not (on or found.sessions or found.pending):
+        say("Whether it helps is not measured, nothing is withheld: `hardwon config experiment on` begins it.")
+        return
     say(f"{_SAYS[found.verdict]}.\n")
     if not found.sessions:
         say(

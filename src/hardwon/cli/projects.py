@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hardwon.cli.app import Json, print_json, say, shown, table
+from hardwon.cli.app import Json, count, print_json, say, shown, table
 
 app = typer.Typer()
 Name = Annotated[str, typer.Argument(help="Name, git remote, folder or id of a project.", show_default=False)]
@@ -27,7 +27,9 @@ def projects(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        known = [one for one in memory.store.projects() if all_ or one.status != "archived"] if memory.exists else []
+        everything = memory.store.projects() if memory.exists else []
+        known = [one for one in everything if all_ or one.status != "archived"]
+        total = memory.store.totals()["sessions"] if everything else 0
     if json:
         print_json(known)
     elif not known:
@@ -44,6 +46,8 @@ def projects(
             for one in known
         ]
         table(("SESSIONS", "NAME", "KEY", *(["DESCRIPTION"] if said else [])), cells, right=(0,))
+        if (without := total - sum(one.sessions for one in everything)) > 0:
+            say(f"\n{count(without, 'session')} of no project.")
 
 
 @app.command("add")

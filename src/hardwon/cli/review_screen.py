@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from hardwon.cli.app import day, iso, shown
+from hardwon.cli.app import day, iso, short_path, shown
 from hardwon.errors import HardwonError
 from hardwon.text.normalise import normalised
 
@@ -33,8 +33,6 @@ _REST = 0.05
 _MAX_KEPT_BY_KEY = 9
 _KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
 _MAX_SOURCES_SHOWN = 3
-
-
 _REPEATS = {"tool": "an output", "web": "a page", "file": "a file"}
 
 
@@ -298,7 +296,7 @@ class Screen:
         self._page.say(head, style="dim")
         self._page.say(shown(lesson.text), style="bold")
         for source in considered.sources[:_MAX_SOURCES_SHOWN]:
-            where = f"{source.agent}, message {source.message_index} of {shown(source.path)}"
+            where = f"{source.agent}, message {source.message_index} of {short_path(source.path)}"
             said = f"{_said(source.origin)}, {iso(source.at)}"
             alike = normalised(source.quote).rstrip(".") == normalised(lesson.text).rstrip(".")
             self._page.say(f"  {said}, in these words" if alike else f"  {said}: “{shown(source.quote, 200)}”")

@@ -99,6 +99,8 @@ def search(
             made_of = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
             say(f"      {made_of}  ({hit.status or 'no status'}, {day(hit.at)})")
     else:
+        if not passages and not any(hit.parts.get("lexical") for hit in hits):
+            say("None of these words were found; the nearest in meaning:", err=True)
         rows = [(hit.id[:9], f"{hit.score:.2f}", hit.type, hit.kind, hit.text) for hit in hits]
         if rows:
             table(("ID", "SCORE", "TYPE", "KIND", "TEXT"), rows)

@@ -155,6 +155,8 @@ def _finish(memory: Hardwon, report: Report, progress: Progress | None) -> None:
     from hardwon.cli.harvest import add_from_git
 
     add_from_git(memory, memory.sessions.repositories(), report, progress)
+    if progress:
+        progress("learning meanings", 0, 1)
     memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress)
     if memory.config.retain_days:
         memory.store.purge(memory.config.retain_days)
@@ -185,7 +187,7 @@ def _screen(memory: Hardwon) -> _Screen | None:
     told = [(memory.bootstrap(each.id), each) for each in known[:_PROJECTS_COMPARED]]
     if not told:
         return None
-    briefing, project = max(told, key=lambda pair: (len(pair[0].lines), pair[1].sessions))
+    briefing, project = max(told, key=lambda pair: (_told_lines(pair[0]), pair[1].sessions))
     failing = [row for row in memory.failures.list(project=project.id) if row.sessions > 1 and row.family != "agent"]
     costs = memory.failures.costs([row.id for row in failing[:_FAILURES_SHOWN]])
     said = memory.lessons.list(project=project.id, status="active")
@@ -226,10 +228,13 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
         _item(line.id[:9], line.text)
     if not briefing.lines:
         _item("", "Nothing: no line is worth its tokens yet.")
-    told = sum(line.startswith("- ") for line in briefing.text.split("\n"))
-    if (more := told - min(_LINES_SHOWN - less, len(briefing.lines))) > 0:
+    if (more := _told_lines(briefing) - min(_LINES_SHOWN - less, len(briefing.lines))) > 0:
         where = "" if examples else f": `hardwon bootstrap --project {shown(project.name)}`"
         say(f"{'':11}and {count(more, 'more line')}{where}")
+
+
+def _told_lines(briefing: Bootstrap) -> int:
+    return sum(line.startswith("- ") for line in briefing.text.split("\n"))
 
 
 def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
@@ -245,8 +250,9 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     ]
     learned = f": {' and '.join(new)} new" if new and known else ""
     errors, before = totals["distinct_errors"], totals["seen_before"]
-    again = f" {before:,} of {errors:,} errors an earlier session had met." if before else ""
-    return f"Read {read_now(report, totals['sessions'])} in {report.seconds:.0f} s{learned}.{again}"
+    again = f" Of {errors:,} errors {before:,} had been met in an earlier session." if before else ""
+    read = read_now(report, totals["sessions"], known.get("sessions", 0))
+    return f"Read {read} in {report.seconds:.0f} s{learned}.{again}"
 
 
 def _say_next(*, examples: bool) -> None:
@@ -264,7 +270,7 @@ def _say_next(*, examples: bool) -> None:
     if not examples and is_here("serve"):
         steps.append(("hardwon open", "the same in a browser: look, and decide"))
     elif not examples:
-        steps.append(("hardwon extras add serve", "then `hardwon open`: the same in a browser"))
+        steps.append(("hardwon extras add serve", "adds `open`: the same in a browser"))
     say("\nNext:")
     typed = [(f"{our_name()}{command.removeprefix('hardwon')}", what) for command, what in steps]
     left = max(width(command) for command, _ in typed)

@@ -396,7 +396,7 @@ def _has(text: str, words: tuple[str, ...]) -> bool:
 # Lines that a terminal broke at its edge, whole again.
 
 # Where a blank stood at the edge it is gone: two pieces that are words by themselves were two.
-_WHOLE = (
+_WHOLE = lazy_pattern(
     r"an?|and|are|as|at|be|by|can|cannot|contains?|could|does|file|for|from|has|have|in|invalid|is|its?|must|not|of|on"
     r"|or|process|should|that|the|this|to|was|which|will|with"
 )
@@ -410,7 +410,7 @@ _MAX_CHARACTERS = 1_000
 def joined(before: str, after: str, edge: int) -> str:
     """Two pieces of a line as one; `edge` is the column at which it was broken."""
     last, first = before.rpartition(" ")[2], after.partition(" ")[0].rstrip(".,;:)")
-    words = re.fullmatch(_WHOLE, last) or (len(first) >= _MIN_WORD and re.fullmatch(_WHOLE, first))
+    words = _WHOLE.fullmatch(last) or (len(first) >= _MIN_WORD and _WHOLE.fullmatch(first))
     in_a_word = len(before) >= edge and not words
     return f"{before}{'' if in_a_word or after.startswith(' ') else ' '}{after}"
 

@@ -309,12 +309,19 @@ def printed(line: str, text: str) -> list[str]:
     found: list[str] = []
     echoing = True
     for shown in _unbroken(_CONTROL.sub("", text).split("\n")):
-        rest_of_it = (echoing or " " in shown.strip()) and len(shown) > _SHORTEST_ECHO and shown.strip(" <") in line
-        outside = not shown.strip() or is_prompt(shown) or _is_banner(shown)
-        echoing = outside or rest_of_it or any(part in shown for part in parts)
+        bare = shown.strip()
+        rest_of_it = (echoing or " " in bare) and len(shown) > _SHORTEST_ECHO and shown.strip(" <") in line
+        echoing = rest_of_it or not bare or is_prompt(shown) or _is_banner(shown) or _holds(shown, parts)
         if not echoing:
             found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
     return found
+
+
+def _holds(shown: str, parts: Iterable[str]) -> bool:
+    for part in parts:  # noqa: SIM110 - twice as fast as any()
+        if part in shown:
+            return True
+    return False
 
 
 def is_prompt(shown: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import string
-import unicodedata
 from binascii import a2b_base64
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -34,13 +33,15 @@ _TAG_LETTERS = re.compile("[\U000e0020-\U000e007e]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]{1,64}")
 _MARKS = re.compile(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
-_PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2})+")
+_PERCENT = re.compile(r"%[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*+")
 _BACKSLASH = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,6})\}?|x([0-9a-fA-F]{2}))")
 _SPELLED = re.compile(r"(?<!\w)(?:\w[ .*_|-]){3,}\w(?!\w)")
 _MAY_BE_SPELLED = re.compile(r"[ .*_|-]\w[ .*_|-]\w[ .*_|-]\w")
 _BETWEEN_LETTERS = re.compile(r"[ .*_|-]")
 _HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){16,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
+_HOLDS_A_SPACE = re.compile(rb"I[A-P]|[CSiy][A-D]|[AEIMQUYcgkosw048]g")
+"""In base64, by where in its three bytes it stands: a run without it is no sentence, and most are paths."""
 _SHORTEST_BASE64, _SHORTEST_HEX = 24, 32
 _MIN_SHARE_OF_TEXT = 0.8
 _NO_LETTER = re.compile(r"[^\w\s]|_")
@@ -60,8 +61,8 @@ def comparable(text: str) -> str:
         # What a terminal would not show, a title or a line drawn over, a model reads all the same.
         text = _COLOURS.sub("", _TAG_LETTERS.sub(lambda found: chr(ord(found[0]) - 0xE0000), text))
         text = clean(_AS_LINES.sub("\n", text))
-    if not text.isascii():
-        # Pieces, since putting many marks in order is quadratic.
+    # Pieces, since putting many marks in order is quadratic.
+    if not text.isascii() and any(_decomposed(piece) != piece for piece in {*_NOT_ASCII.findall(text)}):
         text = _NOT_ASCII.sub(lambda found: _decomposed(found[0]), text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: unescape(found[0]), text)
@@ -76,7 +77,8 @@ def comparable(text: str) -> str:
     text = _MARKUP.sub("", text)
     if _MAY_BE_SPELLED.search(text):
         text = _SPELLED.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), text)
-    return "\n".join((text, *hidden, *_encoded(text))).casefold()
+    said = "\n".join((text, *hidden, *_encoded(text)))
+    return said.lower() if said.isascii() else said.casefold()
 
 
 @lru_cache(maxsize=1 << 12)
@@ -127,6 +129,8 @@ def _character(found: re.Match[str]) -> str:
 
 
 def _decoded(found: bytes) -> str:
+    if not _HOLDS_A_SPACE.search(found):
+        return ""
     body = found.translate(_URL_SAFE)
     for start in range(4):  # something may stand before it
         wanted = body[start:]
@@ -245,7 +249,8 @@ def _danger(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", clean(text)).translate(LOOK_ALIKES)
+    text = clean(text)
+    return text if text.isascii() else normalize("NFKC", text).translate(LOOK_ALIKES)
 
 
 def _configures(command: Command) -> bool:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-_HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2[ \t]*(?=\n|$)|\Z)", re.DOTALL)
-_SEPARATORS = re.compile(r"&&|\|\||;;?|\n|\|&?|&(?=\s*$)")
-_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|`[^`]*`", re.DOTALL)
-_WORD = re.compile(r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|[^\s\"'\\])+|[\"'\\]", re.DOTALL)
-_REDIRECTION = re.compile(r"^(?:\d|&)?>{1,2}(?P<file>(?!&).*)$|^\d?>&\d$|^<{1,3}")
-_ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=")
+from hardwon.text.normalise import lazy_pattern
+
+_HEREDOC = lazy_pattern(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2[ \t]*(?=\n|$)|\Z)", re.DOTALL)
+_SEPARATORS = lazy_pattern(r"&&|\|\||;;?|\n|\|&?|&(?=\s*$)")
+_QUOTED = lazy_pattern(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|`[^`]*`", re.DOTALL)
+_WORD = lazy_pattern(r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|[^\s\"'\\])+|[\"'\\]", re.DOTALL)
+_REDIRECTION = lazy_pattern(r"^(?:\d|&)?>{1,2}(?P<file>(?!&).*)$|^\d?>&\d$|^<{1,3}")
+_LEADING_KEYWORD = lazy_pattern(r"^(?:do|then|else|\() ")
+_SILENCED = lazy_pattern(r"\s*(?:\d?>&\d|\d?>{1,2}\s*/dev/null|&>\s*/dev/null)")
+_KEPT_APART = lazy_pattern(r"<<\d+")
+_SPACE = lazy_pattern(r"\s")
+_ASSIGNMENT = lazy_pattern(r"^[A-Za-z_]\w*=")
 _IN_PLACE = frozenset(("cd", "pushd", "popd", "source", ".", "set", "ulimit", "sleep", "true", ":", "wait", "trap"))
 _KEYWORDS = frozenset("if then else elif do while until { ( !".split())
 _NO_COMMAND = frozenset("for case fi done esac } ) function select".split())
@@ -73,7 +80,7 @@ def commands(line: str) -> tuple[Command, ...]:
     for number, (elements, follows) in enumerate(pipelines):
         ends_otherwise = any(mark in (";", "\n", "||") for _, mark in pipelines[number + 1 :]) and follows != "&&"
         words = _words(elements[0])
-        if words[:1] == ["cd"] and len(words) > 1:
+        if words[:1] == ("cd",) and len(words) > 1:
             folder = words[1]
         at = _main(elements)
         command = _command(elements, at, folder, bodies, masked=ends_otherwise or len(elements) > at + 1)
@@ -142,7 +149,7 @@ def _main(elements: list[str]) -> int:
 def _command(elements: list[str], at: int, folder: str, bodies: list[str], *, masked: bool) -> Command | None:
     words, writes, head = _without_redirections(_words(elements[at]), bodies)
     settings, words = _settings(words)
-    if not words or words[0] in _IN_PLACE | _NO_COMMAND or words[0].startswith("#"):
+    if not words or words[0] in _IN_PLACE or words[0] in _NO_COMMAND or words[0].startswith("#"):
         return None
     program = base(words[0])
     if program != words[0] and not words[0].startswith("./"):
@@ -212,17 +219,18 @@ def _settings(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
     return tuple(found), words
 
 
-def _words(element: str) -> list[str]:
-    return [_plain_word(word) for word in _WORD.findall(element)]
+@lru_cache(maxsize=1024)
+def _words(element: str) -> tuple[str, ...]:
+    return tuple(map(_plain_word, _WORD.findall(element)))
 
 
 def _plain_word(word: str) -> str:
     if word[:1] in "\"'" and word[-1:] == word[:1] and len(word) > 1:
         word = word[1:-1]
-    return word if len(word) <= _MAX_WORD_CHARACTERS and not re.search(r"\s", word) else "…"
+    return word if len(word) <= _MAX_WORD_CHARACTERS and not _SPACE.search(word) else "…"
 
 
-def _without_redirections(words: list[str], bodies: list[str]) -> tuple[list[str], str, str]:
+def _without_redirections(words: Iterable[str], bodies: list[str]) -> tuple[list[str], str, str]:
     kept: list[str] = []
     writes, head, awaited = "", "", False
     for word in words:
@@ -240,14 +248,17 @@ def _without_redirections(words: list[str], bodies: list[str]) -> tuple[list[str
 
 
 def _told(element: str) -> str:
-    text = re.sub(r"^(?:do|then|else|\() ", "", element)
-    text = re.sub(r"\s*(?:\d?>&\d|\d?>{1,2}\s*/dev/null|&>\s*/dev/null)", "", text)
-    return " ".join(re.sub(r"<<\d+", "<<…", text).split())
+    text = _LEADING_KEYWORD.sub("", element)
+    if ">" in text:
+        text = _SILENCED.sub("", text)
+    if "<<" in text:
+        text = _KEPT_APART.sub("<<…", text)
+    return " ".join(text.split())
 
 
 def base(word: str) -> str:
     """The program's name without its folder."""
-    return re.split(r"[/\\]", word)[-1].removesuffix(".exe")
+    return word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
 
 
 def program_family(program: str) -> str:

@@ -12,6 +12,7 @@ import re
 from itertools import pairwise
 
 from hardwon.failures.fingerprint import Fingerprint
+from hardwon.text.normalise import lazy_pattern
 
 # Words that error messages are made of; none of them tells a reader what to do next.
 
@@ -181,24 +182,24 @@ _MIN_SHARE_OF_TITLE = 0.6
 _MAX_TEST_NAME_PARTS = 7
 
 _MASK = r"<(?:n|id|ip|time|url|email|version|tmp)>"
-_PIECE = re.compile(
+_PIECE = lazy_pattern(
     rf"{_MASK}(?:/[\w.-]+)?|(?<!\w)'[^'\n]{{1,80}}'(?!\w)[,.;:)]*|\"[^\"\n]{{1,80}}\"[,.;:)]*|(?:[^\s'\"<>]|(?<=\w)'(?=\w)|(?<=[\w@=:-]){_MASK})+"
 )
-_MASKED = re.compile(_MASK)
-_NAME = re.compile(r"^[\w@][\w@./:+\[\]()*~-]*$")
-_FLAG = re.compile(r"^--?[a-zA-Z][\w-]*(?:=[\w.@/-]{0,32})?$")
-_CODE_LIKE = re.compile(r"[_./@\d]|[a-z][A-Z]|^[A-Z][a-z]+[A-Z]|^[A-Z]{2,}\d|Error$|Exception$|^E[A-Z]{3,}$|\(\)$|::")
-_ARGUMENTS = re.compile(r"(?<=\w)\((?!s\))[^()\n]*\)")
-_SENTENCE_END = re.compile(r"(?<=[a-z)'>][.?!])\s")
-_EDGES = re.compile(r"^([(\[{]*)(.*?)([)\]},.;:!?]*)$")
-_SIGN = re.compile(r"^(?:--|[!=<>]=?=?|->|=>)$")
-_NUMBERED = re.compile(r"^#\d{1,4}[.,:)\]]*$")
-_ELSEWHERE = re.compile(
+_MASKED = lazy_pattern(_MASK)
+_NAME = lazy_pattern(r"^[\w@][\w@./:+\[\]()*~-]*$")
+_FLAG = lazy_pattern(r"^--?[a-zA-Z][\w-]*(?:=[\w.@/-]{0,32})?$")
+_CODE_LIKE = lazy_pattern(r"[_./@\d]|[a-z][A-Z]|^[A-Z][a-z]+[A-Z]|^[A-Z]{2,}\d|Error$|Exception$|^E[A-Z]{3,}$|\(\)$|::")
+_ARGUMENTS = lazy_pattern(r"(?<=\w)\((?!s\))[^()\n]*\)")
+_SENTENCE_END = lazy_pattern(r"(?<=[a-z)'>][.?!])\s")
+_EDGES = lazy_pattern(r"^([(\[{]*)(.*?)([)\]},.;:!?]*)$")
+_SIGN = lazy_pattern(r"^(?:--|[!=<>]=?=?|->|=>)$")
+_NUMBERED = lazy_pattern(r"^#\d{1,4}[.,:)\]]*$")
+_ELSEWHERE = lazy_pattern(
     r"(?<![\w/])(?:[\w-]+\.)+(?:sh|ps1|bat|cmd|exe|com|net|org|io|dev|app|xyz|site|example)$|^www\.", re.IGNORECASE
 )
 _GIT_REASONS = frozenset(("fetch first", "non-fast-forward", "stale info", "needs force"))
 _FUNCTION_WORDS = frozenset("error the and for from with this that not are was were has have but".split())
-_ELISIONS = re.compile(r"…(?:[\s.,;:]*…)+")
+_ELISIONS = lazy_pattern(r"…(?:[\s.,;:]*…)+")
 _SAYS_ITSELF = frozenset(("refused", "status", "answer", "nothing", "gh", "go", "no daemon"))
 """Kinds that tell a reader nothing beside their message."""
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hardwon.failures.shell import Command, commands, program_family
+from hardwon.text.normalise import lazy_pattern
 
 # One table of developer tools: a new one is one entry.
 
@@ -171,12 +172,12 @@ _VERBS = {
 
 _ENDS = frozenset(("exit", "return"))
 _LOOKING_OPTIONS = frozenset(("--version", "--help", "-V", "-h", "--list", "--dry-run"))
-_CHECKING_SCRIPT = re.compile(
+_CHECKING_SCRIPT = lazy_pattern(
     r"(?:^|[\W_])(?:tests?|check|lint|build|type-?check|types|tsc|verify|ci|e2e|unit)(?:$|[\W_])"
 )
-_TEST_SCRIPT = re.compile(r"(?:^|[\W_])(?:tests?|e2e|unit|spec)(?:$|[\W_])")
+_TEST_SCRIPT = lazy_pattern(r"(?:^|[\W_])(?:tests?|e2e|unit|spec)(?:$|[\W_])")
 _REPAIRS = frozenset(("--fix", "--write", "-w", "--unsafe", "--update", "-u", "--in-place", "--apply", "--autofix"))
-_REPAIRING_SCRIPT = re.compile(r"(?:^|[\W_])(?:fmt|fix|format|prettier|autofix)(?:$|[\W_])")
+_REPAIRING_SCRIPT = lazy_pattern(r"(?:^|[\W_])(?:fmt|fix|format|prettier|autofix)(?:$|[\W_])")
 _INSTALLING_ALL = frozenset(("ci", "sync", "restore", "mod tidy", "mod download"))
 
 _SPEAKS: dict[str, re.Pattern[str]] = {
@@ -300,15 +301,15 @@ def suspects(found: Sequence[Command], output: str) -> Sequence[Command]:
 
 # Shell lines as agents write them: whether two are the same try, what tells them apart, whether one is safe.
 
-_HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*", re.DOTALL)
-_LONG_QUOTE = re.compile(r"\"(?:[^\"\\]|\\.){60,}\"|'[^']{60,}'", re.DOTALL)
-_COMMIT = re.compile(r"\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,40}\b")
-_TICKET = re.compile(
+_HEREDOC = lazy_pattern(r"<<-?\s*['\"]?(\w+)['\"]?.*", re.DOTALL)
+_LONG_QUOTE = lazy_pattern(r"\"(?:[^\"\\]|\\.){60,}\"|'[^']{60,}'", re.DOTALL)
+_COMMIT = lazy_pattern(r"\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,40}\b")
+_TICKET = lazy_pattern(
     r"(?<=[a-z] )#?\d{2,}(?= |$)|(?<= )[A-Z]{2,10}-\d+(?= |$)|(?<= )[a-z]{2,12}-[0-9][0-9a-z]{1,6}(?= |$)"
 )
 """A number or a ticket's name after a word: which one it was says nothing to the next."""
-_NUMBER = re.compile(r"(?<=['\"\w]#)\d+")
-_PROCESS_ID = re.compile(r"\b(kill(?: -\w+)*)(?: \d+)+")
+_NUMBER = lazy_pattern(r"(?<=['\"\w]#)\d+")
+_PROCESS_ID = lazy_pattern(r"\b(kill(?: -\w+)*)(?: \d+)+")
 _EVERYTHING = frozenset(("./...", "...", "./", "all", "--all"))
 _ANY_TARGET = {("git", "commit")}
 _MAY_NAME_ITS_TARGET = {("git", verb) for verb in "push pull fetch rebase merge".split()}
@@ -420,7 +421,7 @@ def difference(failed: Command, later: Command, *, moved: bool) -> bool:
     return wanted != (later.targets, later.options - _VOLATILE_OPTIONS)
 
 
-_DELETES = re.compile(
+_DELETES = lazy_pattern(
     r"(?:^|[;&|]\s*)(?:\w+=\S+\s+)*(?!(?:grep|rg|echo|cat|sed|find|ls|man|which)\s)[\w./@-]+\s+"
     r"(?:[A-Za-z.][\w./:@-]*\s+){0,3}(?:rm|remove|delete|destroy|purge|wipe)(?![\w./=-])"
 )

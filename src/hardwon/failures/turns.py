@@ -14,7 +14,7 @@ from hardwon.failures.shell import Command, commands
 from hardwon.failures.signature import NEVER, VERBS, WORDS, orders, signature
 from hardwon.model.failure import Occurrence, Step
 from hardwon.model.session import Session, ToolCall, ToolResult
-from hardwon.text.normalise import base_name, presentable
+from hardwon.text.normalise import base_name, lazy_pattern, presentable
 from hardwon.text.shown import clean
 
 
@@ -62,25 +62,25 @@ Colour = Literal["green", "red", ""]
 
 _CUTS = frozenset(("head", "tail", "tee", "cat", "less", "more"))
 _TAIL_CHARACTERS_SEARCHED = 8_000
-_RED = re.compile(
+_RED = lazy_pattern(
     r"^\s*(?:FAIL\b|--- FAIL|FAILED\b|not ok |Traceback \(most recent|npm (?:ERR!|error)|panic: |[✖✗✘⨯] )"
     r"|\berror(?:\[\w+\])?: |\berror TS\d+|^\S+\.go:\d+:\d+: |^[1-9]\d* issues:|\b[1-9]\d* (?:failed|errors?)\b"
     r"|command not found|No such file or directory|^(?:ERROR|Error): ",
     re.MULTILINE,
 )
-_GREEN = re.compile(
+_GREEN = lazy_pattern(
     r"^ok\s+\S+|^PASS$|--- PASS|\b[1-9]\d* (?:passed|passing)\b|^0 issues|(?:build|tests?)[: ]+(?:ok|pass)|\bsuccess",
     re.MULTILINE | re.IGNORECASE,
 )
-_TESTS_FAILED = re.compile(
+_TESTS_FAILED = lazy_pattern(
     r"^\s*(?:FAIL\b|--- FAIL|FAILED\b|not ok \d)|✗ FAIL|\b[1-9]\d* (?:failed|failing)\b", re.MULTILINE
 )
-_TESTS_PASSED = re.compile(
+_TESTS_PASSED = lazy_pattern(
     r"^ok\s+\S+|^PASS$|--- PASS|\b[1-9]\d* (?:passed|passing)\b|^OK$|test result: ok", re.MULTILINE
 )
-_NOT_STARTED = re.compile(r"command not found|No module named pytest|[Mm]issing script|: not found$", re.MULTILINE)
+_NOT_STARTED = lazy_pattern(r"command not found|No module named pytest|[Mm]issing script|: not found$", re.MULTILINE)
 _HEAD_CHARACTERS_SEARCHED = 600
-_RAN_UNTIL_STOPPED = re.compile(r"terminated command after exceeding timeout|terminated by signal SIGTERM")
+_RAN_UNTIL_STOPPED = lazy_pattern(r"terminated command after exceeding timeout|terminated by signal SIGTERM")
 
 
 def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
@@ -147,40 +147,40 @@ _MIN_WORDS = 2
 _ORDERING_WORDS_OF_AN_ORDER = 3
 _FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏> \t"
 _END_OF_FRAME = "│┃|╷╵╮╯─━ \t"
-_DETAIL = re.compile(r"(?:Locator|Expected|Received|Actual|Code|Switch|Number of|Error message)\b[\w ]*: +\S")
+_DETAIL = lazy_pattern(r"(?:Locator|Expected|Received|Actual|Code|Switch|Number of|Error message)\b[\w ]*: +\S")
 """What a tool says of an error on lines of its own, below it."""
 _LEAST_DETAIL_CHARACTERS = 24
 _STEP_CHARACTERS = 36
 _PARTED = " ⏐ "
-_RULE = re.compile(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
+_RULE = lazy_pattern(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
 """What a linter calls its rule, on a line of its own."""
 _TESTS = ("pytest", "unittest", "jest", "go")
-_SHELL = re.compile(r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |! )")
-_BY_A_SHELL = re.compile(
+_SHELL = lazy_pattern(r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |! )")
+_BY_A_SHELL = lazy_pattern(
     r"(?:\(eval\):\d+:|(?:/\S*/)?(?P<shell>(?:ba|z|da)?sh):(?: line)?(?: ?\d+:)?) "
     r"(?!.*command not found|.*: not found$|permission denied)[^\n]*$"
 )
-_STAMP = re.compile(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?)\s+")
-_LOGGED = re.compile(r"^(?:- )?[\w.]+ - (?:ERROR|CRITICAL|FATAL) - ")
+_STAMP = lazy_pattern(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?)\s+")
+_LOGGED = lazy_pattern(r"^(?:- )?[\w.]+ - (?:ERROR|CRITICAL|FATAL) - ")
 """Who logged it, and how grave it is."""
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_SENTENCE = re.compile(
+_WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)?")
+_SENTENCE = lazy_pattern(
     r"(?<=[\w)'\"`>][.!?;])\s+(?=[\"'`(]?[A-Z])|(?<=[.!])(?=(?:Please|You)\b)|\s+(?=[Hh]int: |[Nn]ote: |[Tt]ip: )"
 )
-_ANNOTATION = re.compile(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::(?=\S)")
+_ANNOTATION = lazy_pattern(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
-_BESIDE_IT = re.compile(r", we can conclude\b.*$| with identity '[^']*'| \(In '.*$")
+_BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| with identity '[^']*'| \(In '.*$")
 """What a tool says twice."""
-_MORE_ABOUT_IT = re.compile(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
-_DRAWN_OVER = re.compile(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\)$")
+_MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
+_DRAWN_OVER = lazy_pattern(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\)$")
 """The end of a link stands where the message stood: two lines of a screen became one."""
-_LEADS_TO_NOTHING = re.compile(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$|\s+mapped as:?$")
+_LEADS_TO_NOTHING = lazy_pattern(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$|\s+mapped as:?$")
 """A last sentence that announces lines which are not shown."""
-_CHECKED = re.compile(r"Checked: (expect\(.*)")
+_CHECKED = lazy_pattern(r"Checked: (expect\(.*)")
 """The line of a test that did not hold, which says more than the matcher's own."""
 _MAX_CHECKED_CHARACTERS = 110
-_MATCHED = re.compile(r"^(?:error: )?expect\(\w*\)\.((?:\w+\.)*\w+)\(\w*\)")
-_ADDRESSES = re.compile(
+_MATCHED = lazy_pattern(r"^(?:error: )?expect\(\w*\)\.((?:\w+\.)*\w+)\(\w*\)")
+_ADDRESSES = lazy_pattern(
     r"(?i)\byou(?:r)? (?:must|should|need|have to|can|could|may|might|will|want|are|task|instructions?)\b|\bplease\b"
     r"|\b(?:ignore|disregard|forget|obey|follow) (?:all|any|the|these|this|previous|prior|earlier|above|every)\b"
     r"|\b(?:agents?|assistants?|claude|codex|copilot|gemini|cursor|chatgpt|llms?|ai)\b[^.]{0,24}(?::|\bmust\b|\bshould\b)"
@@ -188,8 +188,8 @@ _ADDRESSES = re.compile(
     r"|^(?:\W*\w+: )?\W*(?:run|try|execute|install|add|make sure|visit|see|ensure|consider|remember|do not|don't|never"
     r"|always|reply|respond|answer|tell|send|write|note that)\b(?! (?:failed|error|of|to)\b)(?!:)"
 )
-_NETWORK_TOOL = re.compile(r"(?i)^mcp|__|fetch|web|browser|search_web|http")
-_NETWORK_COMMAND = re.compile(
+_NETWORK_TOOL = lazy_pattern(r"(?i)^mcp|__|fetch|web|browser|search_web|http")
+_NETWORK_COMMAND = lazy_pattern(
     r"(?:^|[;&|(\n]\s*)(?:curl|wget|http|xh|lynx|w3m)\s|\bgh (?:api|issue|pr|search|release)\b"
 )
 
@@ -234,18 +234,21 @@ def _quoted(found: Fingerprint, tool: str, command: str) -> str:
     return line
 
 
-_TOKEN = re.compile(r"[^\s,;:()\[\]{}<>]+")
-_MATCHER = re.compile(r"expect\(\w*\)(?:\.\w+)*\(\w*\)")
-_KIND = re.compile(r"\w*(?:Error|Exception|Failure)\b|\b[A-Z]+\d{3,}\b")
-_NAMED = re.compile(
+_TOKEN = lazy_pattern(r"[^\s,;:()\[\]{}<>]+")
+_MATCHER = lazy_pattern(r"expect\(\w*\)(?:\.\w+)*\(\w*\)")
+_KIND = lazy_pattern(r"\w*(?:Error|Exception|Failure)\b|\b[A-Z]+\d{3,}\b")
+_NAMED = lazy_pattern(
     r"[a-z0-9][A-Z]|\w[_./\\@#-]+\w|[A-Za-z]\d|\d[A-Za-z]|^--?[A-Za-z]|^['\"`].+['\"`.]$|[^\x00-\x7f…‘’]"
 )
-_NAMES_WHAT_IS_MISSING = re.compile(
+_NAMES_WHAT_IS_MISSING = lazy_pattern(
     r"not found: \S|\S: (?:command )?not found|[Nn]o module named \S|cript not found \S"
 )
-_ASKED = re.compile(r"https?://[^\s'\"|)]+")
-_GONE = re.compile(r"(?i)\b(?:path|folder|director\w+|volume)\b")
-_STEP_INTO = re.compile(r"(?:^|[;&|]\s*)(?:cd|pushd|Set-Location) +(\"[^\"]+\"|'[^']+'|[^\s;&|]+)")
+_ASKED = lazy_pattern(r"https?://[^\s'\"|)]+")
+_GONE = lazy_pattern(r"(?i)\b(?:path|folder|director\w+|volume)\b")
+_STEP_INTO = lazy_pattern(r"(?:^|[;&|]\s*)(?:cd|pushd|Set-Location) +(\"[^\"]+\"|'[^']+'|[^\s;&|]+)")
+
+
+_ANYBODYS_WORDS = WORDS | VERBS
 
 
 def is_bare(line: str, command: str = "") -> bool:
@@ -259,7 +262,9 @@ def is_bare(line: str, command: str = "") -> bool:
         word = token.strip("'\"`.!?*").lower()
         if not word.strip("#…0123456789"):
             continue  # which one it was this time
-        if _NAMED.search(token.rstrip(".")) or (len(word) > 3 and word.isalpha() and word not in WORDS | VERBS):
+        if _NAMED.search(token.rstrip(".")) or (
+            len(word) > 3 and word.isalpha() and word not in WORDS and word not in VERBS
+        ):
             return False
     return True
 
@@ -307,11 +312,11 @@ def generalised(lines: list[str]) -> str:
     return f"{leads[0].strip() if lead == '`cd …`:' else lead.strip()} {common}"
 
 
-_WHERE_IT_WAS = re.compile(r"(?<=\w)(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:))")
+_WHERE_IT_WAS = lazy_pattern(r"(?<=\w)(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:))")
 """A line and a column of a file that are another each time."""
 
 
-_HOLE = re.compile(r"…(?!/)")
+_HOLE = lazy_pattern(r"…(?!/)")
 
 
 def _common(lines: list[str]) -> str:
@@ -343,7 +348,7 @@ def reads_like_an_order(line: str) -> bool:
     )
 
 
-_ONLY_COUNTS = re.compile(
+_ONLY_COUNTS = lazy_pattern(
     r"(?i)^(?:\S+ )?(?:build|restore|tests?|run|publish)?\s*failed with (?:\d+|…) errors?(?:\(s\))?[^:]*$"
     r"|^found (?:\d+|…) errors?\b[^:]*$|^(?:\d+|…) errors?\b[^:]*$|^command failed(?: with exit code .*)?$"
     r"|^command '.*' exited with status \d+$|\bERR_PNPM_RECURSIVE|\bELIFECYCLE\b|\berror run failed: tests failed\b"
@@ -353,8 +358,8 @@ _ONLY_COUNTS = re.compile(
     r"(?:\d{3}|…)(?:[: ]+(?:ok|not found|forbidden|bad request|unauthorized|internal server error|service unavailable"
     r"|bad gateway|gateway time-?out|too many requests|conflict|unprocessable \w+))?\W*$"
 )
-_ANY = re.compile(r"^`…`: |^… ")
-_LEAD = re.compile(r"^`[^`]+`: ")
+_ANY = lazy_pattern(r"^`…`: |^… ")
+_LEAD = lazy_pattern(r"^`[^`]+`: ")
 
 
 @lru_cache(maxsize=1 << 12)
@@ -483,7 +488,7 @@ _SHORTENED = (
     (re.compile(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
     (re.compile(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
 )
-_NEXT_SENTENCE = re.compile(r"(?<=[\w)'\"`>][.!?])\s+(?=[\"'`(]?[A-Z])")
+_NEXT_SENTENCE = lazy_pattern(r"(?<=[\w)'\"`>][.!?])\s+(?=[\"'`(]?[A-Z])")
 _LEAST_FIRST_SENTENCE = 40
 _WORDS_OF_THE_HEAD = 4
 _WORDS_OF_THE_END = 5
@@ -586,21 +591,21 @@ _CALLS_LOOKED_AHEAD = 6
 _MAX_OUTPUT_CHARACTERS = 3_000
 _MAX_CHARACTERS = 160
 _MAX_NAME_CHARACTERS = 24
-_NO_FOLDER = re.compile(
+_NO_FOLDER = lazy_pattern(
     r"cd:.*(?:[Nn]o such file|can't cd)|[Cc]annot find (?:the )?path|can't cd to|volume label syntax is incorrect"
 )
-_LACKS_ARGUMENT = re.compile(
+_LACKS_ARGUMENT = lazy_pattern(
     r"missing (?:required )?(?:argument|operand|parameter|positional)(?::? ['\"<`]?(?P<name>[A-Za-z][\w-]*)['\">`]?)?"
     r"|following (?:required )?arguments (?:are required|were not provided)|requires (?:at least|exactly) \w+ arg"
     r"|[Ss]pecify (?:a|which) (?:project|solution|file)",
 )
-_UNKNOWN_OBJECT = re.compile(
+_UNKNOWN_OBJECT = lazy_pattern(
     r"(?:['\"](?P<quoted>[^'\"\s]{1,60})['\"]|#(?P<number>\d+)) (?:was )?not found|does not exist"
 )
-_WILL_NOT_TAKE = re.compile(r"ignored by one of your \.gitignore files:?\s+(?P<paths>(?:[^\s:]+\n?)+)")
+_WILL_NOT_TAKE = lazy_pattern(r"ignored by one of your \.gitignore files:?\s+(?P<paths>(?:[^\s:]+\n?)+)")
 
 
-_MOVES = re.compile(r"\s*(?:cd|pushd|popd|Set-Location)\b[^;&|\n]*")
+_MOVES = lazy_pattern(r"\s*(?:cd|pushd|popd|Set-Location)\b[^;&|\n]*")
 
 
 class Replacement(NamedTuple):

@@ -21,33 +21,32 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from hardwon.clock import now
-from hardwon.harvest.rules import catalogue
 from hardwon.model.lesson import TRUSTS, StoredLesson
 from hardwon.store import integrity, lessons, lifecycle, meta
 from hardwon.store.database import Database, marks
 from hardwon.store.integrity import Happened
 from hardwon.store.lessons import Anchor
-from hardwon.text.normalise import digest, named_in
+from hardwon.text.normalise import digest, lazy_pattern, named_in
 from hardwon.text.words import stem, terms
 
 COMPARISON_VERSION = 4
 """Rises with every change of what is the same or a conflict: then all lessons are compared again."""
 _MEASURED_FACT = "verified-by-command"
-_MEASURED_VALUE = re.compile(r"(?<= version )\S+|(?<= on port )\S+|(?<=alias of )`[^`]+`|(?<=machine runs ).+")
+_MEASURED_VALUE = lazy_pattern(r"(?<= version )\S+|(?<= on port )\S+|(?<=alias of )`[^`]+`|(?<=machine runs ).+")
 _LESSONS_PER_KEY = 50
 _LESSONS_PER_QUERY = 500
 _CORROBORATED = 0.66
 """Two sessions make it 0.74: suggested by one, implied by several."""
 
-_WORD = re.compile(r"[^\s,;:!?()\"“”`]+")
-_NOT = re.compile(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b|\b(?:instead of|rather than)\b", re.IGNORECASE)
-_EVERYWHERE = re.compile(r"\b(?:in|for) (?:this|our) (?:project|repo|repository|codebase)\b", re.IGNORECASE)
+_WORD = lazy_pattern(r"[^\s,;:!?()\"“”`]+")
+_NOT = lazy_pattern(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b|\b(?:instead of|rather than)\b", re.IGNORECASE)
+_EVERYWHERE = lazy_pattern(r"\b(?:in|for) (?:this|our) (?:project|repo|repository|codebase)\b", re.IGNORECASE)
 _NEGATIONS = frozenset("not never no avoid without stop".split())
 _EMPHASIS = frozenset(
     "a an the please always must should shall you we our your i do does ever also just here and but".split()
 )
 """Words that say how strongly something is meant, or of what all are that are there."""
-_NUMBER = re.compile(r"v?\d+(?:[._]\d+)*\w{0,2}%?")
+_NUMBER = lazy_pattern(r"v?\d+(?:[._]\d+)*\w{0,2}%?")
 
 Relation = Literal["same", "opposite", "other value", "unrelated"]
 
@@ -146,8 +145,10 @@ def _named(db: Database, ids: Sequence[str]) -> list[StoredLesson]:
 
 
 def _comparable(lesson: StoredLesson, project: str) -> bool:
+    from hardwon.harvest.rules.catalogue import OVER_STORE  # noqa: PLC0415 - all rules: a briefing needs none of them
+
     settled = lesson.status in ("superseded", "archived") or lesson.rule == _MEASURED_FACT
-    return lesson.project == project and not settled and lesson.rule not in catalogue.OVER_STORE
+    return lesson.project == project and not settled and lesson.rule not in OVER_STORE
 
 
 def _neighbours(db: Database, keys: dict[str, str]) -> list[tuple[str, str]]:
@@ -310,7 +311,7 @@ _READ_BY_AGENTS = (
 )
 _SHARE_WRITTEN_DOWN = 0.8
 _FEWEST_TERMS = 3
-_SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
+_SENTENCE = lazy_pattern(r"(?<=[.!?。])\s+|\n+")
 
 
 def written_down(db: Database, project: str, known: Iterable[StoredLesson]) -> dict[str, str]:

@@ -54,11 +54,14 @@ class Trip(NamedTuple):
     """File → marks of words that stood in it."""
 
 
-def known_of(db: Database, project: str, *, on_trial: bool = True) -> Known:
-    """The map of a project as it is now, tried on its newest sessions: what it is to tell of a task depends on that."""
+def known_of(db: Database, project: str, *, for_a_task: bool = True) -> Known:
+    """The map of a project as it is now, tried on its newest sessions: what it is to tell of a task depends on that.
+
+    Not `for_a_task`, it has no words, and is drawn in a third of the time.
+    """
     history = _followed(trips(db, project)[-VISITS_KEPT:], roots_of(db, project))
-    known = draw(history)
-    for number in range(max(0, len(history) - VISITS_TRIED), len(history)) if on_trial else ():
+    known = draw(history, worded=for_a_task)
+    for number in range(max(0, len(history) - VISITS_TRIED), len(history)) if for_a_task else ():
         visit = known.visits[number]
         visit.told, visit.came_true = tried(history[:number], history[number])
     return known
@@ -149,8 +152,8 @@ def _symbols(rows: Sequence[TouchRow]) -> dict[str, str]:
     return found
 
 
-def draw(history: Sequence[Trip]) -> Known:
-    """The map after these sessions, which are in the order of time."""
+def draw(history: Sequence[Trip], *, worded: bool = True) -> Known:
+    """The map after these sessions, which are in the order of time; with the words of tasks and files, or without."""
     edited: dict[str, list[int]] = defaultdict(list)
     looked: dict[str, list[int]] = defaultdict(list)
     for number, trip in enumerate(history):
@@ -162,18 +165,23 @@ def draw(history: Sequence[Trip]) -> Known:
         for path in trip.looked - trip.deleted:
             looked[path].append(number)
     files = [
-        File(path, edited.get(path, []), looked.get(path, []), name_terms(path), path_terms(path), "")
+        File(path, edited.get(path, []), looked.get(path, []), *_terms(path, worded=worded), "")
         for path in {*edited, *looked}
         if tellable(path)
     ]
     files.sort(key=lambda file: (-_weight(file, len(history)), file.path))
-    _describe(files[:FILES_KEPT], history)
-    tasks = [_task(trip.words) for trip in history]
+    if worded:
+        _describe(files[:FILES_KEPT], history)
+    tasks = [_task(trip.words) if worded else frozenset[str]() for trip in history]
     numbered = [
         Visit(trip.at, trip.branch, title(trip.words), task, norm, trip.outcome)
         for trip, task, norm in zip(history, tasks, norms(tasks), strict=True)
     ]
     return Known(numbered, sorted(files[:FILES_KEPT], key=lambda file: file.path), _commands(history))
+
+
+def _terms(path: str, *, worded: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return (name_terms(path), path_terms(path)) if worded else ((), ())
 
 
 @lru_cache(maxsize=2048)
@@ -188,11 +196,13 @@ def _describe(files: Sequence[File], history: Sequence[Trip]) -> None:
         for path, marks in trip.symbols.items():
             if path in seen:
                 seen[path].update(cut(marks))
-    weight = rarity(seen.values())
+    weight = rarity(seen.values()) if any(len(own) > SYMBOLS_KEPT for own in seen.values()) else {}
     for file in files:
         own = seen[file.path]
-        best = sorted(own, key=lambda one: (-own[one] * weight[one], one))[:SYMBOLS_KEPT]
-        file.symbols = " ".join(sorted(best))
+        best = sorted(own)
+        if len(own) > SYMBOLS_KEPT:
+            best = sorted(sorted(best, key=lambda one: -own[one] * weight[one])[:SYMBOLS_KEPT])
+        file.symbols = " ".join(best)
 
 
 def _weight(file: File, count: int) -> float:
@@ -272,6 +282,7 @@ def _usual(texts: dict[str, int]) -> str:
     return min(texts, key=lambda text: (-texts[text], len(text), text))
 
 
+@lru_cache(maxsize=2048)
 def title(words: str) -> str:
     """The beginning of a task, in a line."""
     flat = one_line(words)

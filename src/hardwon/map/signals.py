@@ -14,6 +14,7 @@ from functools import lru_cache
 from operator import mul
 
 from hardwon.map.known import parted, worked_lately
+from hardwon.text.normalise import lazy_pattern
 from hardwon.text.words import stem, terms, unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
@@ -54,19 +55,19 @@ _SPOKEN_OF = 0.5
 _LEAST_STEM_CHARACTERS = 5
 _SESSIONS_OF_HABIT = 4
 """What was touched often weighs as much as the learned signals after so many sessions, the less the more there are."""
-_SEPARATORS = re.compile(r"[/._-]+")
-_PARTS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
-_TEST = re.compile(r"(?i)(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._-](?:test|spec)s?\.|tests?\.\w+$")
-_OF_A_TEST = re.compile(r"^test[_-]?|[._-]?(?:tests?|specs?|stories)$")
-_TEXT = re.compile(r"(?i)\.(?:md|mdx|rst|txt)$")
+_SEPARATORS = lazy_pattern(r"[/._-]+")
+_PARTS = lazy_pattern(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+_TEST = lazy_pattern(r"(?i)(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._-](?:test|spec)s?\.|tests?\.\w+$")
+_OF_A_TEST = lazy_pattern(r"^test[_-]?|[._-]?(?:tests?|specs?|stories)$")
+_TEXT = lazy_pattern(r"(?i)\.(?:md|mdx|rst|txt)$")
 _TEXT_TERMS = frozenset("doc document readm plan markdown changelog".split())
-_MANIFEST = re.compile(
+_MANIFEST = lazy_pattern(
     r"(?i)(?:^|/)(?:package\.json|pyproject\.toml|cargo\.toml|go\.mod|makefile|tsconfig\.json|requirements\.txt"
     r"|[^/]*\.csproj|directory\.packages\.props)$"
 )
-_GUIDE = re.compile(r"(?i)(?:^|/)(?:readme|agents|claude|changelog|contributing|todo|plan|tasks?)\.md$")
-_LETTERS = re.compile(r"[a-z]+")
-_TOKEN = re.compile(r"[\w./@+\\-]+")
+_GUIDE = lazy_pattern(r"(?i)(?:^|/)(?:readme|agents|claude|changelog|contributing|todo|plan|tasks?)\.md$")
+_LETTERS = lazy_pattern(r"[a-z]+")
+_TOKEN = lazy_pattern(r"[\w./@+\\-]+")
 
 SIGNALS = (
     "edited lately",
@@ -253,16 +254,26 @@ class Evidence:
 
 
 def _of_kind(kind: re.Pattern[str], files: Sequence[File]) -> list[float]:
-    return [float(kind.search(file.path) is not None) for file in files]
+    return [_is_of_kind(kind, file.path) for file in files]
+
+
+@lru_cache(maxsize=1 << 14)  # a map is tried on many sessions
+def _is_of_kind(kind: re.Pattern[str], path: str) -> float:
+    return float(kind.search(path) is not None)
 
 
 def _twins(files: Sequence[File], of: Sequence[int]) -> list[float]:
     """1 for the test of one of these files, for what one of them tests, and for the same name in another folder."""
-    names = [_OF_A_TEST.sub("", file.path.rpartition("/")[2].rpartition(".")[0].lower()) for file in files]
+    names = [_name_without_test(file.path) for file in files]
     held: dict[str, set[int]] = {}
     for at in of:
         held.setdefault(names[at], set()).add(at)
     return [float(bool(held.get(name, set()) - {at})) for at, name in enumerate(names)]
+
+
+@lru_cache(maxsize=4096)
+def _name_without_test(path: str) -> str:
+    return _OF_A_TEST.sub("", path.rpartition("/")[2].rpartition(".")[0].lower())
 
 
 def _of_folders(

@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
@@ -14,7 +15,7 @@ from hardwon.failures.shell import Command
 from hardwon.map.known import parted
 from hardwon.map.signals import mark
 from hardwon.model.session import Session
-from hardwon.text.normalise import base_name, tilde
+from hardwon.text.normalise import base_name, lazy_pattern, tilde
 from hardwon.text.shown import unfenced
 from hardwon.text.words import terms
 
@@ -28,15 +29,15 @@ COMMANDS_PER_SESSION = 60
 SYMBOLS_PER_TOUCH = 40
 _CONTENTS_PER_FILE = 3
 _CHARACTERS_PER_CONTENT = 20_000
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{3,40}")
-_HUMPS = re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])")
+_IDENTIFIER = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{3,40}")
+_HUMPS = lazy_pattern(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 _LEAST_PROPOSED_CHARACTERS = 4
 """A shorter word stands in any output."""
 
-_WORKTREE = re.compile(r"/(?:\.worktrees|\.claude/worktrees)/[^/]+")
-_DRIVE = re.compile(r"^/?[A-Za-z]:/")
-_PLAIN = re.compile(r"[\w@+.,=~()\[\]$ -]+(?:/[\w@+.,=~()\[\]$ -]+)*")
-_FILE_NAME = re.compile(
+_WORKTREE = lazy_pattern(r"/(?:\.worktrees|\.claude/worktrees)/[^/]+")
+_DRIVE = lazy_pattern(r"^/?[A-Za-z]:/")
+_PLAIN = lazy_pattern(r"[\w@+.,=~()\[\]$ -]+(?:/[\w@+.,=~()\[\]$ -]+)*")
+_FILE_NAME = lazy_pattern(
     r"(?:.*[^/.])?\.[A-Za-z]\w{0,11}$|(?:.*/)?(?:Makefile|Dockerfile|Justfile|Rakefile|Gemfile|Procfile)$"
 )
 _READERS = frozenset("cat head tail less more bat nl wc sed awk diff".split())
@@ -116,11 +117,11 @@ def touches(calls: Iterable[Call], at: Place) -> list[Touch]:
 
 def symbols(contents: Sequence[str]) -> str:
     """Marks of the words that names in a file are made of: those that stand there most."""
-    named = Counter(name for content in contents for name in _IDENTIFIER.findall(content))
+    named = Counter(chain.from_iterable(map(_IDENTIFIER.findall, contents)))
     counted: Counter[str] = Counter()
     for name, times in named.items():
         for term in _terms_of(name):
-            counted[term] += times
+            counted[term] = counted.get(term, 0) + times
     return " ".join(sorted({mark(term) for term, _ in counted.most_common(SYMBOLS_PER_TOUCH)}))
 
 
@@ -222,7 +223,7 @@ _ORDERS = frozenset(
     "execute always never obey sudo curl reveal".split()
 )
 _MAX_WORDS_OF_A_NAME = 9
-_MADE = re.compile(
+_MADE = lazy_pattern(
     r"(?:^|/)(?:node_modules|site-packages|__pycache__|\.venv|\.git|dist|\.next|coverage)/|\.min\.(?:js|css)$|\.lock$"
     r"|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum)$|\.pb\.go$|_pb2\.pyi?$"
 )
@@ -254,19 +255,19 @@ def _is_absolute(path: str) -> bool:
 
 # Commands that are worth knowing: what a project is built, checked and run with.
 
-_LINTS = re.compile(r"lint|ruff|flake8|biome|vet|clippy|format|fmt|prettier|type-?check|mypy|pyright|tsc")
-_BUILDS = re.compile(r"build|compile|package|tsc")
+_LINTS = lazy_pattern(r"lint|ruff|flake8|biome|vet|clippy|format|fmt|prettier|type-?check|mypy|pyright|tsc")
+_BUILDS = lazy_pattern(r"build|compile|package|tsc")
 _CHORES = frozenset(
     "rm mv cp mkdir touch chmod chown ln kill pkill killall export tar unzip rmdir exit eval env mktemp tee xargs "
     "copy move del ren dir findstr cls clear start code vim vi nano emacs xdg-open".split()
 )
-_CMDLET = re.compile(r"[A-Z][a-z]+-[A-Z]\w+")
+_CMDLET = lazy_pattern(r"[A-Z][a-z]+-[A-Z]\w+")
 """PowerShell's own: what others do by `ls`, `cat`, `rm`."""
-_PROGRAM = re.compile(r"[A-Za-z_.][\w.+-]{0,60}")
-_WORD = re.compile(r"[\w.@:+~/-]{1,80}")
-_ASSIGNMENT = re.compile(r"\w+=\S*")
-_FOLDER = re.compile(r"[\w.@+][\w.@+/-]*")
-_STARTS = re.compile(
+_PROGRAM = lazy_pattern(r"[A-Za-z_.][\w.+-]{0,60}")
+_WORD = lazy_pattern(r"[\w.@:+~/-]{1,80}")
+_ASSIGNMENT = lazy_pattern(r"\w+=\S*")
+_FOLDER = lazy_pattern(r"[\w.@+][\w.@+/-]*")
+_STARTS = lazy_pattern(
     r"(?:npm|pnpm|yarn|bun|make|just) (?:run )?(?:dev|start|serve|run|up)|docker compose up"
     r"|(?:cargo|go|dotnet|flask) run"
 )
@@ -438,13 +439,13 @@ def command_key(command: Command) -> str:
 # What a session was opened with: the words that its first task was set in, whoever put them there.
 
 _CHARACTERS_READ = 8_000
-_WRAPPED = re.compile(
+_WRAPPED = lazy_pattern(
     r"\s*(?:<(?:local-command|command-name|command-message|system|environment|user_instructions|user-prompt|ide_|INSTRUCTIONS"
     r"|permissions|collaboration|skill|turn_aborted|task-notification|bash-)|\[Request interrupted|Caveat:"
     r"|# AGENTS\.md|Base directory for this skill|This session is being continued|\[Image)",
     re.IGNORECASE,
 )
-_ARGUMENTS = re.compile(r"<command-args>([^<]{8,})</command-args>")
+_ARGUMENTS = lazy_pattern(r"<command-args>([^<]{8,})</command-args>")
 
 
 def opening(session: Session) -> str:

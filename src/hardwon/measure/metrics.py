@@ -153,7 +153,7 @@ def _middle(values: list[float]) -> _Bounds:
 
 def _failures(looked: _Looked, weekly: list[tuple[int, int, int]]) -> Iterator[Metric]:
     errors, before = (sum(week[at] for week in weekly) for at in (1, 2))
-    yield share("recurrence", "errors met before", FAILURES, rate(before, errors), "errors of sessions", "down")
+    yield share("recurrence", "errors met before", FAILURES, rate(before, errors), "errors, in their project", "down")
     met, fixed = tallies.coverage(looked.db, looked.window)
     yield share("coverage", "failures with a known fix", FAILURES, rate(fixed, met), "failures", "up")
     failed = rate(looked.sessions.errors, looked.sessions.calls)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from hardwon.text.normalise import lazy_pattern
+
 WEIGHT, TALK_WEIGHT = 0.7, 0.55
 """Of meaning, where words single nothing out by more than half. In a talk all turns are near to each other."""
 SLOPE = 0.4
@@ -20,15 +22,15 @@ _BEHIND = 10
 _TRIFLE = 0.02
 """A lexical score that tells nothing."""
 _CODE_SHARE = 0.2
-_CODE = re.compile(r"[_/\\=(){}\[\]<>:;|`\"$]|\w\.\w|[a-z][A-Z]|(?<!\w)--?\w")
+_CODE = lazy_pattern(r"[_/\\=(){}\[\]<>:;|`\"$]|\w\.\w|[a-z][A-Z]|(?<!\w)--?\w")
 NAMELESS_SHARE = 0.75
 """Of the vector of a question, that of it without names."""
-_ASKS = re.compile(
+_ASKS = lazy_pattern(
     r"(?:who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|has|have|had|can|could|will|would|"
     r"should)\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<=[\w,] )[A-Z][a-z]+(?:['’]s)?(?![\w./-])")
+_NAME = lazy_pattern(r"(?<=[\w,] )[A-Z][a-z]+(?:['’]s)?(?![\w./-])")
 _MIN_WORDS_WITHOUT_NAMES = 3
 
 

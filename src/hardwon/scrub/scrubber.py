@@ -443,6 +443,8 @@ def stored(value: T, scrub: Callable[[str], str]) -> T:
     found: Any = value
     if isinstance(found, str):
         found = found if _ID_OR_WORD.fullmatch(found) else scrub(found)
+    elif found is None or isinstance(found, (int, float)):
+        pass  # most of what there is
     elif isinstance(found, Struct):
         changed = {name: new for name, old in _fields(found) if (new := stored(old, scrub)) is not old}
         found = replace(found, **changed) if changed else found

@@ -44,7 +44,8 @@ def of_projects(
     memory: Hardwon, *, only: Sequence[str] = (), after: Key | None = None, limit: int
 ) -> tuple[list[Project], list[Key]]:
     """The one with the most sessions first."""
-    found = [one for one in memory.store.projects() if not only or one.id in only]
+    known = counted(memory, ("projects",), memory.store.projects)
+    found = [one for one in known if not only or one.id in only]
     ids = [one.id for one in found]
     if after and after[0] not in ids:
         return [], []
@@ -136,7 +137,7 @@ def of_events(memory: Hardwon, *, after: Key | None = None, limit: int) -> tuple
 
 # What is counted over the whole store is counted once until something is written.
 
-_COUNTED: WeakKeyDictionary[Database, dict[tuple[object, ...], tuple[int, Any]]] = WeakKeyDictionary()
+_COUNTED: WeakKeyDictionary[Database, dict[tuple[object, ...], tuple[Any, Any]]] = WeakKeyDictionary()
 _MOST_COUNTED = 64
 _HOUR = 3600 * 1_000_000
 
@@ -146,7 +147,8 @@ def counted(memory: Hardwon, what: tuple[object, ...], count: Callable[[], T]) -
     db = memory.reading()
     if db.engine != "sqlite":
         return count()
-    version, key = int(db.query("PRAGMA data_version")[0][0]), (*what, now() // _HOUR, memory.config)
+    version = (db.query("PRAGMA data_version")[0][0], db.query("SELECT total_changes()")[0][0])  # others' and its own
+    key = (*what, now() // _HOUR, memory.config)
     kept = _COUNTED.setdefault(db, {})
     if len(kept) >= _MOST_COUNTED or any(then != version for then, _ in kept.values()):
         kept.clear()

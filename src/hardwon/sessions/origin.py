@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hardwon.model.session import Message, Origin, Part, Session, SessionOutcome
+from hardwon.text.normalise import lazy_pattern
 from hardwon.text.shown import TAGS
 
 # What clients put into the user's place, by client, with the versions it was seen in.
@@ -146,8 +147,8 @@ IDE_HEADINGS = ("# Context from my IDE setup:", "# Files mentioned by the user:"
 INTERRUPTED = "[Request interrupted by user]"
 
 _CLIENTS_TAGS = frozenset(tag.lower() for client in CLIENTS for tag in client.tags)
-_TAG = re.compile(r"<(?P<closes>/?)(?P<name>permissions instructions|[A-Za-z][\w:.-]*)(?=[\s/<>]|$)(?:[^<>]*>)?")
-_HEADING = re.compile(
+_TAG = lazy_pattern(r"<(?P<closes>/?)(?P<name>permissions instructions|[A-Za-z][\w:.-]*)(?=[\s/<>]|$)(?:[^<>]*>)?")
+_HEADING = lazy_pattern(
     rf"^[ \t]*(?:{'|'.join(re.escape(heading) for client in CLIENTS for heading in client.headings)})", re.MULTILINE
 )
 
@@ -244,8 +245,8 @@ def _blocks(text: str) -> Iterator[tuple[Origin, int, int]]:
 
 # What was pasted, told by its shape, line by line.
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
-_TO_THE_END = re.compile(
+_FENCE = lazy_pattern(r"^[ \t]*(`{3,}|~{3,})")
+_TO_THE_END = lazy_pattern(
     r"^(?:.{0,120}\bwrote:[ \t]*$|-{2,}[ \t]*(?:Original|Forwarded) [Mm]essage|Begin forwarded message"
     r"|#{1,6}[ \t]+\S|<<<<<<< |_\*\*(?:User|Agent|Assistant)\b[^\n]*\*\*_[ \t]*$|"  # the last is SpecStory's
     r"For the code present, we get this error:|"  # Cursor's buttons, of 2025: mend this, and build the plan
@@ -255,9 +256,9 @@ _TO_THE_END = re.compile(
     re.IGNORECASE,
 )
 """What opens a document, whose end shows nowhere."""
-_MAIL = re.compile(r"^(?:From|To|Cc|Bcc|Subject|Date|Sent|Reply-To|Message-ID):[ \t]+\S", re.IGNORECASE)
-_QUOTED = re.compile(r"^[ \t]*(?:>|\|.*\|[ \t]*$)")
-_PRINTED = re.compile(
+_MAIL = lazy_pattern(r"^(?:From|To|Cc|Bcc|Subject|Date|Sent|Reply-To|Message-ID):[ \t]+\S", re.IGNORECASE)
+_QUOTED = lazy_pattern(r"^[ \t]*(?:>|\|.*\|[ \t]*$)")
+_PRINTED = lazy_pattern(
     r"^[ \t]*(?:"
     r"\W{0,3}\d{4}[-/]\d\d[-/]\d\d[T \d]|\W?\d\d?:\d\d:\d\d\b|"  # times
     r"\W?(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE|FAIL|FAILED|PASS|npm ERR!)\b(?:[\]:]|[ \t]+\S)|"

@@ -238,7 +238,7 @@ def scan(
         if cache:
             folders = _by_folder(found)
             kept = _kept_states(states, folders, added)
-            for folder in _telling(folders, added):  # counted anew each time, and never written down
+            for folder in _telling(folders, added, kept):  # counted anew each time, and never written down
                 folders.pop(folder)
                 kept.pop(folder)
             save(cache, known | folders, kept)
@@ -373,16 +373,19 @@ def _by_folder(found: dict[str, Scanned]) -> Folders:
     return folders
 
 
-def _telling(folders: Folders, added: States) -> Iterator[str]:
-    """Folders with new files whose name, project or counts hold what may not be stored."""
+def _telling(folders: Folders, added: States, kept: States) -> list[str]:
+    """Of the folders with new files those whose name, project or counts, as far as they are kept, hold what may not be
+    stored."""
     scrubber = Scrubber()
-    for folder, states in added.items():
+    found = []
+    for folder, names in added.items():
         projects = (project for scanned in folders[folder].values() for project in scanned.projects)
-        reached = (bytes(state).decode("utf-8", "ignore") for state in states.values())
+        reached = (bytes(kept[folder][name]).decode("utf-8", "ignore") for name in names if name in kept[folder])
         before = scrubber.redactions
         scrubber.scrub("\n".join({folder, *projects, *reached}))
         if scrubber.redactions > before:
-            yield folder
+            found.append(folder)
+    return found
 
 
 def _kept_states(states: States, folders: Folders, added: States) -> States:

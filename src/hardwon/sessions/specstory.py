@@ -183,9 +183,12 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> list[Session]:
     text = _whole(source.text)
     provider, session_id, written = _named(text)
-    reader = _read(text, provider, microseconds(written))
     started = microseconds(written or _time_of_name(source.stem))
-    cwd = _project_around(source.path) or _own_folder(reader, text, session_id)
+    around = _project_around(source.path)
+    if source.head_only and around and started is not None:  # which is all that a first look is for
+        return [_Stream().session(session_id or source.stem, _agent(provider), "", around, started)]
+    reader = _read(text, provider, microseconds(written))
+    cwd = around or _own_folder(reader, text, session_id)
     if not cwd and not source.head_only:
         cwd = folder_of_neighbours(source.path, _folder_of)
     return [

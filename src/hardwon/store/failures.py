@@ -9,7 +9,6 @@ import msgspec
 
 from hardwon import home
 from hardwon.failures.fingerprint import VERSION
-from hardwon.failures.turns import generalised
 from hardwon.model.failure import FETCHES, FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, batches, insert, marks
@@ -332,6 +331,8 @@ def _refresh_projects(db: Database, id: str) -> str:
 
 def _words(rows: list[Row]) -> str:
     """What the newest occurrences say in common, in their own words."""
+    from hardwon.failures.turns import generalised  # noqa: PLC0415 - as long to load as the store: who reads needs none
+
     newest = sorted((row for row in rows if row[6]), key=lambda row: -row[1])[:_MAX_EXAMPLES]
     return generalised([row[6] for row in newest]) if newest else ""
 

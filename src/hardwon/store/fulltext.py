@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from hardwon.store.database import Database, Entry, Row, batches, marks
-from hardwon.text.normalise import digest
+from hardwon.text.normalise import digest, lazy_pattern
 from hardwon.text.words import terms
 
 # The full-text index: terms of our own tokenizer, one entry an item. It can be built again at any time.
@@ -68,7 +67,7 @@ def index_of_types(types: Sequence[str]) -> Index:
 
 
 # The tokenizer gives them in pairs; a question may be a single one.
-_IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_IDEOGRAPH = lazy_pattern("[\u3400-\u4dbf\u4e00-\u9fff]")
 K1 = 1.2
 B = 0.75
 CANDIDATES_PER_RESULT = 10

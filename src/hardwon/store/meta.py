@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hardwon.store import failures, lessons
 from hardwon.store.database import Database, insert
 from hardwon.store.spool import dealer
-from hardwon.text.normalise import FORGOTTEN, blank, digest, normalised
+from hardwon.text.normalise import FORGOTTEN, blank, digest, lazy_pattern, normalised
 
 if TYPE_CHECKING:
     from hardwon.scrub.scrubber import Scrubber
@@ -281,7 +280,7 @@ def mark_projects_stale(db: Database, holders: Collection[str | None]) -> None:
 # Scripts without spaces: each character counts as a word, so that a part of a sentence is found in it.
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 # A mark counts as a word, too: what stands before and after it is no sequence.
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+|\u2039+")
+_WORD = lazy_pattern(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+|\u2039+")
 _MAX_WORDS_CACHED = 200_000
 
 

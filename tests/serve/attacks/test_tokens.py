@@ -41,6 +41,14 @@ def test_what_is_not_a_token_opens_nothing(service: Service, header: str) -> Non
     assert b"reefctl" not in answer.body
 
 
+@pytest.mark.parametrize("path", ["/api/lessons", "/api/nothing", "/nothing", "/health%0a", "/health/x", "/assets/"])
+def test_without_a_token_no_path_can_be_told_from_another(service: Service, path: str) -> None:
+    answer = service.call("GET", path, token="")
+    assert answer.status == 401
+    assert answer.body == service.call("GET", "/api/me", token="").body
+    assert status(raw(service, head(service, path=path, host="evil.example"))) == 421
+
+
 def test_two_authorizations_open_nothing(service: Service) -> None:
     assert status(raw(service, head(service, "Authorization: Bearer other"))) == 401
 

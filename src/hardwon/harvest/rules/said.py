@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import groupby
 from typing import NamedTuple
 from unicodedata import combining, normalize
 
@@ -17,6 +19,7 @@ from hardwon.store import sessions
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import Said
+from hardwon.text.gated import gated_pattern
 from hardwon.text.language import called
 from hardwon.text.normalise import lazy_pattern
 from hardwon.text.words import stem
@@ -35,7 +38,7 @@ _LEAST_WORTH_THAT_WAITS = 0.12
 
 def _form(*parts: str) -> re.Pattern[str]:
     """One of these stands in a sentence."""
-    return lazy_pattern("|".join(parts), re.IGNORECASE)
+    return gated_pattern("|".join(parts), re.IGNORECASE)
 
 
 # What rules out a sentence, whatever else is in it: it asks, reports, speaks of now or of what stands elsewhere.
@@ -435,13 +438,21 @@ def _copies(rows: Sequence[sessions.StatementRow]) -> dict[str, str]:
     for row in rows:
         seen[row.root].setdefault(row.quote, row.message_index)
     roots = list(seen)
+    said_in: dict[str, list[int]] = defaultdict(list)
+    for at, root in enumerate(roots):
+        for quote in seen[root]:
+            said_in[quote].append(at)
     found: dict[str, str] = {}
     for at, root in enumerate(roots):
-        for other in roots[:at]:
-            shared = seen[root].keys() & seen[other].keys()
-            if len(shared) < _SHARED_BY_COPIES:
-                continue
-            if len({seen[root][text] for text in shared}) >= _MESSAGES_SHARED_BY_COPIES:
+        own = seen[root]
+        # Who shares so many with it shares one that is not among the few said most often.
+        telling = sorted(own, key=lambda quote: len(said_in[quote]))[: 1 - _SHARED_BY_COPIES]
+        for number, _ in groupby(merge(*(said_in[quote] for quote in telling))):
+            if number >= at:
+                break
+            other = roots[number]
+            shared = own.keys() & seen[other].keys()
+            if len(shared) >= _SHARED_BY_COPIES and len({own[text] for text in shared}) >= _MESSAGES_SHARED_BY_COPIES:
                 found[root] = found.get(other, other)
                 break
     return found

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from hardwon.model.session import Message, Session
 from hardwon.sessions.origin import INTERRUPTED
+from hardwon.text.gated import gated_pattern
 from hardwon.text.normalise import lazy_pattern
 
 SHORTEST_SENTENCE, LONGEST_SENTENCE = 8, 320
@@ -276,7 +277,7 @@ _FORMS: dict[str, str] = {
     "thanks": r"\b(?:thanks?|thank you|great|nice|good|perfect|awesome|sorry|hi|hello)\b",
     "not ascii": r"[^\x00-\x7f]",
 }
-_PATTERNS = {name: lazy_pattern(pattern, re.IGNORECASE) for name, pattern in _FORMS.items()}
+_PATTERNS = {name: gated_pattern(pattern, re.IGNORECASE) for name, pattern in _FORMS.items()}
 _CHARACTERS_PER_WORD_WITHOUT_SPACES = 2.5
 _LONG_MESSAGES = (300, 800, 2_000)
 _WORDS = (4, 7, 12, 20, 32)
