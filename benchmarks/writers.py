@@ -224,14 +224,15 @@ def restarts(started: Any, writers: int, writes: int, times: int) -> Written:
     def stubborn(project: str) -> tuple[list[str], int]:
         ids: list[str] = []
         refused = 0
-        with closing(connect(place, write=True)) as db:
-            one = _ours(db, project)
-            while len(ids) < writes:
-                try:
-                    ids.append(one(lesson(project, len(ids))))
-                    done.release()
-                except StoreError:
-                    refused += 1
+        while len(ids) < writes:
+            with suppress(StoreError), closing(connect(place, write=True)) as db:  # it may end while it is opened
+                one = _ours(db, project)
+                while len(ids) < writes:
+                    try:
+                        ids.append(one(lesson(project, len(ids))))
+                        done.release()
+                    except StoreError:
+                        refused += 1
         return ids, refused
 
     began = time.monotonic()

@@ -233,3 +233,13 @@ def test_an_old_store_gets_passages_with_the_next_harvest(place: Path | str, tmp
     assert len(db.matches(["asyncpg"], 10, ("passage",))) > 1
     assert sound(db) == []
     db.close()
+
+
+def test_the_trail_of_a_store_of_one_lane_holds_after_the_upgrade(place: Path | str, tmp_path: Path) -> None:
+    released(place, tmp_path, 4)
+    db = connect(place, write=True)
+    assert db.query("SELECT count(*) FROM event") == [(9,)]
+    assert sound(db) == []
+    harvest(db, sorted(EXAMPLES.rglob("*.jsonl")))
+    assert sound(db) == []
+    db.close()

@@ -79,7 +79,7 @@ def sample(
     usual = Layout.json if json or output is not None else Layout.table
     text = _printed(found, done, Layout.json if json else layout or usual, explain=explain)
     if repo and not found:
-        raise HardwonError(f"no session of {shown(repo)} was found")
+        say(f"No session of {shown(repo)} was found.", err=True)
     if output is None:
         typer.echo(text)
         return

@@ -233,6 +233,8 @@ def recount_stale(db: Database) -> set[str]:
                     "SELECT item FROM stale WHERE item < 'P' ORDER BY item LIMIT ?", (_ITEMS_PER_TRANSACTION,)
                 )
             ]
+            if not items:  # somebody else has counted them meanwhile
+                return projects
             concerned = failures.projects_of(db, items) | lessons.projects_of(db, items)
             failures.refresh(db, (item for item in items if item.startswith("F")))
             lessons.refresh(db, (item for item in items if item.startswith("L")))
