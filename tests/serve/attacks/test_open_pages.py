@@ -12,6 +12,8 @@ from tests.serve.payloads import HIDDEN, PAYLOADS
 from tests.serve.service import Service
 from tests.serve.test_pages import Visitor
 
+UNHURRIED = {"HARDWON_SERVE_RATE": "10000", "HARDWON_SERVE_BURST": "10000"}
+"""Of the service: these ask more in a second than it allows."""
 FORMS = (
     *("/review/all", "/review/undo", "/review/settle", "/logout", "/settings/revoke", "/lessons/new", "/proof/replay"),
     "/projects/reef/rename",
