@@ -146,3 +146,13 @@ def test_a_word_that_is_denied_in_one_place_and_said_in_another_is_not_turned_ro
     _read(home, session.write(tmp_path))
     with Hardwon(home) as memory:
         assert "All requests use the existing log" in memory.bootstrap("reef").text
+
+
+def test_a_denial_that_nobody_wrote_is_not_noted_in_a_language_without_spaces(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    found = "报表页面的测试需要先启动数据库因为索引是部分的"
+    claim = "报表页面的测试不需要先启动数据库因为索引是部分的。"
+    serve(answering(_item(claim, found, "S1:1")))
+    _read(home, ClaudeSession().user("报表为什么是红的").says(found).user("好的继续做下一步").write(tmp_path))
+    assert not _told(home, claim)

@@ -37,8 +37,10 @@ _RELATED_WORDS = 2
 _WORDS_NOBODY_SAID = 2
 _SHARE_NOBODY_SAID = 0.2
 """Of what is told as unconfirmed: words that none of its quotes has; never a name, a number or a negation."""
-_SHARE_AT_THE_JOINTS = 0.35
+_SHARE_AT_THE_JOINTS = 0.25
 """The same where no spaces part words, and pairs of characters stand for them: joining two passages makes new ones."""
+_SIGNS_OF_DENIAL = re.compile("[不没沒别別勿禁無无未]|ない|なく|ません|안 |없")
+"""Negations of such scripts, which no word stands for."""
 _SHARE_OF_WHAT_IS_MEANT = 0.4
 """Of a claim's words that the user typed, where the others are the model's for it."""
 _PASSAGE = 300
@@ -523,6 +525,9 @@ def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
     share = _SHARE_NOBODY_SAID
     if is_without_spaces(claim.text):
         most, share = len(wanted), _SHARE_AT_THE_JOINTS
+        heard = {sign for one in own for sign in _SIGNS_OF_DENIAL.findall(f"{one.text} {one.before}")}
+        if set(_SIGNS_OF_DENIAL.findall(claim.text)) - heard:
+            return False
     if len(missing) > min(most, share * len(wanted)):
         return False
     return _is_borne_out(claim.text, own, _FREE | _MEASURED | _REASONS | missing, in_one_session=True)

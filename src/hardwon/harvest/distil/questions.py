@@ -547,7 +547,7 @@ def number_of(lesson: str) -> str:
 def checked(claims: Sequence[Claim]) -> str:
     """The second question as it is sent: claims and quotes, and nothing else.
 
-    Where every word of a claim is the user's, that is known, and what is asked is whether it lasts: its quotes stay.
+    Where every word of a claim is the user's, only whether it lasts is asked, and its quotes are left out.
     """
     pairs = [
         {"number": number, "claim": one.text} | ({} if is_borne_out_by(one.text, one.quotes) else _evidence(one))
