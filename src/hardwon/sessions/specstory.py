@@ -335,7 +335,8 @@ class _Stream:
 
     def add_text(self, header: Header, text: str, *, doubtful: bool) -> None:
         if header.user:
-            message = user_message(text, header.at, "injected" if self._expands_a_command(header.at) else "user")
+            by: Origin = "injected" if self._expands_a_command(header.at) else "agent" if header.sidechain else "user"
+            message = user_message(text, header.at, by)
             if doubtful and message.origin == "user":
                 message = replace(message, origin="file", unsure=True)
         else:

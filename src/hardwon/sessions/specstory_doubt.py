@@ -1,9 +1,9 @@
 """Which users' headings of a SpecStory file a tool may have printed, or a quoted file hold: read, but not believed.
 
-Typed is only what is shown to be typed. Where tools have no tags, who is printed can write all that SpecStory can, so a
-heading that may stand in an output is believed only if the terminal's prompt shows that it does not. In tags the time
-shows it. A fence of the agent's or the user's own words may hold a heading, too, and their words may without any: of
-these only what was visibly cut in two is refused.
+Typed is only what is shown to be typed. Where tools have no tags, or tags that hold what was printed as it was, who is
+printed can write all that SpecStory can: a heading that may stand in an output is believed only if the terminal's
+prompt or, in tags, a time to the second shows that it does not. A fence of the agent's or the user's own words may hold
+a heading, too, and their words may without any: of these only what was visibly cut in two is refused.
 """
 
 from __future__ import annotations
@@ -152,8 +152,8 @@ class _Turn:
         return next((line for line in code if self._page.is_tool(line) and not self._page.is_edit(line)), None)
 
 
-# What a tool without tags printed stands as it was. Whoever is printed can end it, let anybody speak and open any other
-# tool, byte for byte as SpecStory writes: all from within an output to within what a later fence or card holds may be
+# What such a tool printed stands as it was. Whoever is printed can end it, let anybody speak and open any other tool,
+# byte for byte as SpecStory writes: all from within an output to within what a later fence, card or tag holds may be
 # his. Two things he cannot do: show the terminal's prompt, with who works where, as it shows elsewhere, and be longer
 # than an output is. So a prompt next to a heading speaks for it that is shown farther away than one output reaches.
 
@@ -170,7 +170,7 @@ _LONGEST_OUTPUT = 100_000
 
 
 class _Printed:
-    """Where who is printed can have begun and ended in a file without tags, and where prompts are shown."""
+    """Where who is printed can have begun and ended, and where prompts are shown."""
 
     def __init__(self, page: Page) -> None:
         prompts: dict[str, list[int]] = defaultdict(list)
@@ -184,7 +184,9 @@ class _Printed:
                 for prompt, line in screen.prompts:
                     prompts[prompt].append(line)
         fences = sorted(commands.get(opening, opening) for opening in page.openings_of_parts())
-        self._stretches = ((starts, fences, _LONGEST_OUTPUT), (*page.cards(), sys.maxsize))
+        is_exact = all(header.form.endswith(" s") for header in page.headers if header.user)
+        tools = [] if is_exact else page.unescaped_tools()
+        self._stretches = ((starts, fences, _LONGEST_OUTPUT), (*page.cards(), sys.maxsize), (tools, tools, sys.maxsize))
         self._prompts = sorted(prompts.values(), key=len)[-_PROMPTS_COMPARED:]
         self._offsets = list(accumulate((len(line) + 1 for line in page.lines), initial=0))
 

@@ -328,6 +328,11 @@ class Page:
         results = [line for line, text in enumerate(self.lines) if cards and text == RESULT]
         return results, cards
 
+    def unescaped_tools(self) -> list[int]:
+        """Where each begins that has tags, and in them what it printed as it was."""
+        found = ((line, OPENING.match(self.lines[line])) for line in self._tools)
+        return sorted(line for line, opening in found if opening and opening.group(3))
+
     def edits_are_marked(self, line: int, end: int) -> bool:
         """Whether every line of what was changed has its mark."""
         return not count(self._unmarked_edits, line, end)
