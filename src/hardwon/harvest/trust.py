@@ -87,18 +87,20 @@ def found_by_agent(session: Session, said: Sequence[tuple[str, int]], is_own: Ca
 
 
 def _may_be_forged(session: Session) -> set[int]:
-    """Messages in which a refusal, with the user's words, may be the output of what was called.
+    """Messages whose words in the user's name may be the output of what was called: its reader says so, or it is a
+    refusal.
 
     A format that keeps refusals apart, a header before every output of a failed command, and tools whose errors are
     fixed words leave no room for that.
     """
+    unsure = {index for index, message in enumerate(session.messages) if message.unsure}
     if session.format in _KEEP_REFUSALS_APART:
-        return set()
+        return unsure
     results = [result for message in session.messages for result in message.results]
     tells_exit_codes = any(result.exit_code for result in results)
     anything = ("other", "web") if tells_exit_codes else ("other", "web", "run")
     open_ended = {call.id for message in session.messages for call in message.calls if call.action in anything}
-    return {
+    return unsure | {
         index
         for index, message in enumerate(session.messages)
         if any(result.evidence == "rejected" and result.call_id in open_ended for result in message.results)
