@@ -117,6 +117,12 @@ def shown(template: str, request: Asked, memory: Hardwon, **context: Any) -> Res
     return Response(html, media_type=MediaType.HTML, headers=PAGE_HEADERS)
 
 
+def part(template: str, **context: Any) -> Response[str]:
+    """What a page that is open puts in itself."""
+    html = _TEMPLATES.get_template(template).render(**context)
+    return Response(html, media_type=MediaType.HTML, headers=PAGE_HEADERS)
+
+
 def refusal(status: int, detail: str) -> bytes:
     """A page about what is not served, for whoever is not known."""
     title = HTTPStatus(status).phrase
