@@ -16,9 +16,10 @@ from hardwon.harvest.distil.chosen import OFF, installed
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Again, Window
 from hardwon.serve import browse, permissions
-from hardwon.serve.pages import charts, frame, harvesting
+from hardwon.serve.pages import charts, frame
 from hardwon.serve.pages.failures import told
 from hardwon.serve.pages.frame import page, url
+from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
 from hardwon.text.shown import estimate
 
@@ -49,7 +50,7 @@ class Proof(NamedTuple):
 def home(request: Asked, project: ProjectName = None) -> Response[str]:
     with reading(request) as memory:
         if not memory.exists or browse.holds_nothing(memory):
-            return frame.shown("welcome.html", request, memory, work=harvesting.of_home(memory.home))
+            return frame.shown("welcome.html", request, memory, work=of_home(memory.home, "harvest"))
         newest = browse.last_session(memory)
         last = newest or now()  # what was brought over has no session
         holder = frame.holder(request, memory, project)
@@ -61,7 +62,7 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
             "home.html",
             request,
             memory,
-            work=harvesting.of_home(memory.home),
+            work=of_home(memory.home, "harvest"),
             project=holder,
             failing=told(request, memory, again),
             stale=now() - last > _WEEK,

@@ -37,10 +37,20 @@ function swap(address, { method = "GET", body = null, keep = null, replace = fal
   request.send(body);
 }
 
-/** What is still being done is looked at again. */
-function again() {
-  const part = document.querySelector("[data-again]");
-  if (part) setTimeout(() => swap(location.href, { keep: `#${part.id}`, replace: true }), 1000 * part.dataset.again);
+/** What takes longer than the rest of a page is put in when it is there. */
+function complete() {
+  const gap = document.querySelector("[data-fill]");
+  if (!gap) return;
+  const request = new XMLHttpRequest();
+  request.open("GET", gap.dataset.fill);
+  request.responseType = "document";
+  request.onload = () => {
+    const part = gap.closest("[id]");
+    const found = request.response?.getElementById(part.id);
+    if (found && part.isConnected) part.replaceWith(document.adoptNode(found));
+  };
+  request.onerror = () => say(ended);
+  request.send();
 }
 
 /** How far a harvest is, as the service tells it; at its end the page is looked at anew. */
@@ -166,7 +176,7 @@ function measure() {
 
 function settle() {
   measure();
-  again();
+  complete();
   listen();
   document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
