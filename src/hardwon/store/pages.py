@@ -206,15 +206,29 @@ def last_session(db: Database) -> int:
     return int(rows[0][0]) if rows else 0
 
 
+def last_error(db: Database, project: str | None, until: int) -> int:
+    """When a session last met an error by then, but for those of agents' own tools; 0 if none did."""
+    where = Conditions().equal("o.project", project).add("o.at <= ? AND f.family <> 'agent'", until)
+    rows = db.query(f"SELECT max(o.at) FROM occurrence o JOIN failure f ON f.id = o.failure {where.sql}", where.values)
+    return int(rows[0][0] or 0)
+
+
 def totals(db: Database, project: str | None) -> dict[str, int]:
     if project is None:
-        counted = {"session": "session WHERE subagent = ''", "failure": "failure", "fix": "fix"}
+        counted = {
+            "session": "session WHERE subagent = ''",
+            "failure": "failure",
+            "fix": "fix",
+            "lesson": "lesson WHERE status = 'active'",
+        }
         return {name: int(db.query(f"SELECT count(*) FROM {rows}")[0][0]) for name, rows in counted.items()}
     held = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0][0]
     failed = db.query("SELECT count(*) FROM failure_in_project WHERE project = ?", (project,))[0][0]
     met = "SELECT 1 FROM failure_in_project p WHERE p.project = ? AND p.failure = x.failure"
     fixed = f"SELECT count(*) FROM fix x WHERE EXISTS ({met})"
-    return {"session": int(held), "failure": int(failed), "fix": int(db.query(fixed, (project,))[0][0])}
+    used = db.query("SELECT count(*) FROM lesson WHERE project = ? AND status = 'active'", (project,))[0][0]
+    fixes = db.query(fixed, (project,))[0][0]
+    return {"session": int(held), "failure": int(failed), "fix": int(fixes), "lesson": int(used)}
 
 
 def said_again(db: Database, project: str | None, limit: int) -> list[StoredLesson]:
@@ -226,10 +240,12 @@ def said_again(db: Database, project: str | None, limit: int) -> list[StoredLess
 
 
 def learned(db: Database, project: str | None, since: int, limit: int) -> tuple[int, list[StoredLesson]]:
-    """(how many lessons are new since then and believed, the newest of them)."""
+    """(how many lessons are new since then and believed, the newest of these or, without any, of all)."""
     where = Conditions().equal("project", project).add("status = 'active' AND first_seen >= ?", since)
-    number = db.query(f"SELECT count(*) FROM lesson {where.sql}", where.values)[0][0]
-    return int(number), _lessons(db, f"{where.sql} ORDER BY first_seen DESC, id LIMIT ?", [*where.values, limit])
+    number = int(db.query(f"SELECT count(*) FROM lesson {where.sql}", where.values)[0][0])
+    if not number:
+        where = Conditions().equal("project", project).add("status = 'active'")
+    return number, _lessons(db, f"{where.sql} ORDER BY first_seen DESC, id LIMIT ?", [*where.values, limit])
 
 
 def candidates(db: Database, project: str | None, rule: str, session: str, limit: int) -> list[StoredLesson]:

@@ -42,6 +42,8 @@ class Proof(NamedTuple):
 
     since: datetime
     until: datetime
+    stale: bool
+    """No session has met one since."""
     month: Again
     chart: charts.Chart | None
 
@@ -84,13 +86,18 @@ def _sums(memory: Hardwon, project: str | None, last: int) -> dict[str, Any]:
 
 
 def _proof(memory: Hardwon, project: str, last: int) -> Proof:
+    """Of the month before the last session or, if that had no errors, before the last error."""
     today = last // _DAY * _DAY
     since = today - (_DAYS_TOLD - 1) * _DAY
+    newest = browse.last_error(memory, project=project or None, until=last)
+    if stale := 0 < newest < since:
+        last, today = newest, newest // _DAY * _DAY
+        since = today - (_DAYS_TOLD - 1) * _DAY
     days = tallies.met_again(memory.reading(), Window(today - _WEEKS_DRAWN * _WEEK, today + _DAY - 1, project))
     month = _sum(each for day, each in days if day * _DAY >= since)
     by_week = groupby(days, key=lambda one: _monday(one[0]))
     weeks = {monday: _sum(each for _, each in some) for monday, some in by_week}
-    return Proof(moment(since), moment(last), month, _drawn(weeks, project))
+    return Proof(moment(since), moment(last), stale, month, _drawn(weeks, project))
 
 
 def _monday(day: int) -> int:

@@ -130,7 +130,7 @@ def _curve(report: Report) -> charts.Chart | None:
         rest = each.foreseeable - each.foreseen
         parts = (("fixed", each.foreseen), ("again", rest), ("new", each.errors - each.foreseeable))
         about = f"until {each.day}: {each.errors} errors, {each.foreseeable} met before, {each.foreseen} foreseen"
-        found.append(charts.Column(each.day[5:], parts, about, url("proof", "replayed")))
+        found.append(charts.Column(f"{datetime.fromisoformat(each.day):%d %b}", parts, about, url("proof", "replayed")))
     return charts.columns(found) if found else None
 
 

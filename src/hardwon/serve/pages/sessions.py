@@ -85,6 +85,7 @@ def shown(
             timeline=browse.steps(memory, id),
             messages=messages(memory, transcript, first, _MESSAGES) if transcript else [],
             marks=_marks(memory, id),
+            waits=browse.waiting(memory, project=None, session=id),
             length=length,
             first=first,
             step=_MESSAGES,
