@@ -304,6 +304,10 @@ def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> li
     return best + [lesson for lesson in fitting if lesson.project in (request.project, "")]
 
 
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else f'{noun}s'}"
+
+
 def _line(one: Scored, sources: list[SourceRow]) -> Line:
     score, lesson, fresh, fit = one
     return Line(
@@ -312,7 +316,7 @@ def _line(one: Scored, sources: list[SourceRow]) -> Line:
         text=told_text(lesson),
         score=score,
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
-        f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
+        f"fit {1 + fit:.2f}; {_counted(lesson.source_count, 'session')}, last {day(lesson.last_confirmed)}",
         source=_source(sources),
         noted=is_noted(lesson),
     )
@@ -449,7 +453,7 @@ def _why_failure(one: Likely, chance: Chance, fit: float) -> str:
         f"chance {chance.value:.2f}: met in {chance.met:.1f} of {chance.of:.1f} sessions, older ones counting less, "
         f"and {chance.came_back:.0%} of this project's errors come back{chance.kind and f', {chance.kind}'}; "
         f"× fit {1 + fit:.2f}; "
-        f"{one.row.occurrences} time(s) in {one.row.sessions} session(s)"
+        f"{_counted(one.row.occurrences, 'time')} in {_counted(one.row.sessions, 'session')}"
     )
 
 
