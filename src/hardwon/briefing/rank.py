@@ -250,8 +250,7 @@ def ranked(
         fit = fits.get(lesson.id, 0.0)
         if not reason and fit < least and not _always_told(lesson):
             reason = "does not fit the task"
-        of_one_part = FOR_ONE_PART in lesson.tags and not fit
-        if not reason and of_one_part and (lesson.kind == "question" or (many and is_noted(lesson))):
+        if not reason and lesson.kind == "question" and FOR_ONE_PART in lesson.tags and not fit:
             reason = "only work on one part needs it"
         if reason:
             left_out.append(LeftOut(id=lesson.id, reason=reason))
