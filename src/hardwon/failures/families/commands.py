@@ -209,6 +209,10 @@ _END = lazy_pattern(
 _QUOTED_CODE = lazy_pattern(r"old_str `.*?`(?= (?:did not appear|in lines)|\Z)", re.DOTALL)
 _ISSUE = lazy_pattern(r"(?:required parameter|unexpected parameter|parameter) `(\w+)`[^\n]*")
 _REFUSING = lazy_pattern(r"\b(\w+) failed due.*$")
+_FILE_OF_A_CALL = lazy_pattern(
+    r"'[^'\n]*[./\\][^'\n]*'|(?<![\w<])(?:[A-Za-z]:|[~.…\w-]+)?[\\/][^\s'\"`]*[^\s'\"`.,:;)]|\b[\w-]+\.[A-Za-z]\w{0,5}\b"
+)
+"""Which file it was changes; that the tool refuses such a call does not."""
 _BLOCK = lazy_pattern(r"^# \d+ SEARCH/REPLACE blocks? failed to match", re.MULTILINE)
 
 
@@ -227,7 +231,7 @@ def find_agent(text: str) -> Span | None:
         head = f"{head}: {syntax.group(1)}"
     issue = _ISSUE.search(body)
     message = f"{_REFUSING.sub(_quoted, head)} {issue.group()}" if issue else head
-    return Span("agent", "refused", message, "", message)
+    return Span("agent", "refused", _FILE_OF_A_CALL.sub("<file>", message), "", message)
 
 
 def _quoted(found: re.Match[str]) -> str:
