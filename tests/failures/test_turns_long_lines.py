@@ -156,7 +156,7 @@ def test_what_git_cannot_merge_is_named() -> None:
         (
             "--- FAIL: TestTides (0.00s)\npanic: runtime error: index out of range [3]\npanic({0x7})",
             "go test",
-            "panic: runtime error: index out of range [3]",
+            "panic: runtime error: index out of range [3] (TestTides)",
         ),
         (
             (
@@ -255,3 +255,38 @@ def test_an_id_that_a_terminal_broke_is_whole() -> None:
 
 def test_what_parts_a_line_for_us_may_stand_in_it() -> None:
     assert shown("Error: the gauge ⏐ of the reef ⏐ is dry", "reefctl") == "Error: the gauge | of the reef | is dry"
+
+
+def test_what_turns_a_sentence_round_is_never_left_out() -> None:
+    line = shown(
+        "NorthernReefTideGaugeReadingCollectionExtensions.cs(14,14): error CS1061: "
+        "'OptionsBuilder<NorthernReefTideGaugeOptions>' does not contain a definition for 'BindConfigurationOfTides'",
+        "dotnet build",
+    )
+    assert "does not contain a definition for 'BindConfigurationOfTides'" in line
+    assert line.startswith("…") and "CollectionExtensions.cs(14,14)" in line
+    asked = shown(
+        "Reef.csproj : error NU1008: Projects that use central package version management should not define the "
+        "version on the PackageReference items of the reef but on the PackageVersion items: Northern.Tides, Gauges",
+        "dotnet restore",
+    )
+    assert "should not define the version" in asked
+
+
+def test_the_prompt_below_an_error_is_not_part_of_it() -> None:
+    line = shown("Tides wurden nicht gefunden; ohne Argumente starten\nPS C:\\dev\\reef>", "python gauge.py")
+    assert line.endswith("ohne Argumente starten")
+
+
+def test_the_title_of_a_test_ends_with_its_time() -> None:
+    output = "error: the tide is out\n✗ Gauge > reads the tide [5073.87ms] error: another test\n 1 fail\n"
+    assert shown(output, "bun test").endswith("(reads the tide)")
+
+
+def test_which_file_it_was_each_time_is_left_out() -> None:
+    cs = [f"{name}.cs({at},3): error IDE0055: Fix formatting" for name, at in (("Tide", 7), ("Gauge", 81))]
+    assert generalised(cs) == "error IDE0055: Fix formatting"
+    go = [f"pkg/{name}.go:{at}:1: File is not properly formatted (gofmt)" for name, at in (("tide", 7), ("gauge", 81))]
+    assert generalised(go) == "pkg/…: File is not properly formatted (gofmt)"
+    ts = [f"format: Formatter would have printed the following content ({name}.ts)" for name in ("tide", "gauge")]
+    assert generalised(ts) == "format: Formatter would have printed the following content"

@@ -312,10 +312,11 @@ def generalised(lines: list[str]) -> str:
     return f"{leads[0].strip() if lead == '`cd …`:' else lead.strip()} {common}"
 
 
-_WHERE_IT_WAS = lazy_pattern(r"(?<=\w)(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:))")
+_WHERE_IT_WAS = lazy_pattern(r"(?<=[\w…])(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:))|(?<=…):\d+(?=: )")
 """A line and a column of a file that are another each time."""
 
 
+_ANY_FILE = lazy_pattern(r"^…(?:\([\d…,]+\)|(?::[\d…]+)+): (?=\w)| \(…\)$")
 _HOLE = lazy_pattern(r"…(?!/)")
 
 
@@ -331,7 +332,8 @@ def _common(lines: list[str]) -> str:
             there = set(pieces)
             kept = [one if one in there or not one.strip() else "…" for one in kept]
             unlike = True
-    line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", _WHERE_IT_WAS.sub("", "".join(kept))).strip()
+    line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", "".join(kept)).strip()
+    line = _WHERE_IT_WAS.sub("", _ANY_FILE.sub("", line))
     line = re.sub(r"(?<= failed): (?:[^\w\s]|\w*Error: )*….*$" if unlike else r"(?<= failed): …$", "", line)
     if unlike and len(_HOLE.findall(line)) > 1:
         return newest  # what is left of it is no sentence
@@ -472,6 +474,7 @@ def _within(details: Sequence[str], room: int) -> list[str]:
 
 # What is left out of a line that is too long, one after the other until it fits.
 _LEFT_OUT = (
+    (re.compile(r"No overload matches this call[.:] (?=Argument of )"), ""),
     (re.compile(r" and no accessible extension method '[^']*' accepting .*? could be found"), ""),
     (re.compile(r" \[(?:[A-Za-z]:)?[\w./\\ -]+$"), ""),
     (re.compile(r" \[[^\]]*proj\]$"), ""),
@@ -484,6 +487,7 @@ _LEFT_OUT = (
 # And where the last sentences are gone, too: name spaces, the inside of long quotes.
 _SHORTENED = (
     (re.compile(r"^([\w.]{36})[\w.]{12,}(?=: )"), r"\1…"),
+    (re.compile(r"^\w{12,}(?=\w{20}\.\w{1,5}[(:]\d)"), "…"),
     (re.compile(r"\{[^{}]{20,}\}"), "{…}"),
     (re.compile(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
     (re.compile(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
@@ -493,6 +497,9 @@ _LEAST_FIRST_SENTENCE = 40
 _WORDS_OF_THE_HEAD = 4
 _WORDS_OF_THE_END = 5
 _WEIGHT_OF_A_NAME = 5.0
+_WEIGHT_OF_A_TURN = 25.0
+_TURNS = frozenset("not no cannot can't never nor without must should only unless".split())
+"""Without one of them a sentence says the contrary, or nothing."""
 _MOST_CHARACTERS_WITH_AN_END = 400
 
 
@@ -543,9 +550,10 @@ def _elided(line: str, room: int) -> str:
 def _weight(word: str) -> float:
     """What is lost with a word: names and numbers say which, negations whether, the rest how."""
     bare = word.strip(",.;:()")
+    if bare.lower() in _TURNS:
+        return _WEIGHT_OF_A_TURN
     named = _NAMED.search(bare) or bare[:1] in "'\"`" or bare[1:].lower() != bare[1:] or any(map(str.isdigit, bare))
-    telling = named or bare.lower() in ("not", "no", "cannot", "never", "missing")
-    return max(_WEIGHT_OF_A_NAME, len(bare) / 4) if telling else 1.0
+    return max(_WEIGHT_OF_A_NAME, len(bare) / 4) if named or bare.lower() == "missing" else 1.0
 
 
 def _step(lines: list[str]) -> str:

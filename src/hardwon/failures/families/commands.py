@@ -278,6 +278,8 @@ _LOGGED = lazy_pattern(r"\blevel=(?:error|fatal)\b.*?\bmsg=\"(.+?)(?<!\\)\"")
 _ANSWERED = lazy_pattern(r"^[{\"].*?\"(?:error|message|detail|msg)\" ?: ?\"([^\"\\\n]{3,200})\"")
 """What went wrong, in an object of JSON."""
 _BOX = "│┃|╷╵╭╰─ \t"
+_PROMPT = lazy_pattern(r"(?:PS )?[A-Z]:\\[^>\n]*>\s*$|[\w.-]+@[\w.-]+[: ].*[%$#]\s*$|PS ~?\S*>\s*$")
+"""Of a shell that waits for the next command."""
 _WORD = lazy_pattern(r"[^\W\d_]{2,}")
 _STEMS = (
     "error fatal fail exception cannot can't could unable denied refused found such missing invalid unexpected "
@@ -361,7 +363,7 @@ def _few(text: str) -> list[str]:
 def _bare(line: str) -> str:
     """A line of at least two words without its box and its time, unless it says that all is well."""
     bare = _STAMP.sub("", line.strip(_BOX))
-    return bare if len(_WORD.findall(bare)) > 1 and not _REASSURING.search(bare) else ""
+    return bare if len(_WORD.findall(bare)) > 1 and not _REASSURING.search(bare) and not _PROMPT.match(bare) else ""
 
 
 # What Docker, git and GitHub, HTTP clients and databases say.
