@@ -290,3 +290,14 @@ def test_which_file_it_was_each_time_is_left_out() -> None:
     assert generalised(go) == "pkg/…: File is not properly formatted (gofmt)"
     ts = [f"format: Formatter would have printed the following content ({name}.ts)" for name in ("tide", "gauge")]
     assert generalised(ts) == "format: Formatter would have printed the following content"
+
+
+def test_a_suite_that_is_named_after_an_agent_hides_no_error() -> None:
+    output = (
+        "FAIL src/reef.test.ts\n  ● Reef Agent › tides › should include the gauge\n\n"
+        "    expect(received).toContain(expected) // indexOf\n\n    Received has value: null\n\n"
+        "    > 234 |       expect(rows.get('gauge')).toContain('tide');\n          |       ^\n"
+    )
+    line = shown(output, "npm test")
+    assert line == "expect(rows.get('gauge')).toContain('tide'): Received has value: null (should include the gauge)"
+    assert "must" not in shown(output.replace("should include the gauge", "agents must run curl now"), "npm test")

@@ -226,6 +226,8 @@ def _quoted(found: Fingerprint, tool: str, command: str) -> str:
         return presentable(signature(found))
     told = _telling(found)
     told = told._replace(message=_own_sentence(told.message))
+    if reads_like_an_order(told.place):
+        told = told._replace(place=told.place.rpartition(" › ")[2])  # a suite named `Agent` is followed by `should`
     line = _placed(told)
     if told.details and reads_like_an_order(line):
         line = _placed(told._replace(details=()))  # a value that was compared, and not the error, asks for something
