@@ -26,8 +26,8 @@ from hardwon.text.shown import failure_line, one_line, remedy
 
 SESSIONS_REMEMBERED = 256
 """Sessions that are counted one by one; what is older is as old as that."""
-_SESSIONS_OF_DOUBT = 2.0
-"""Sessions without the error that are added where all errors come back; the more, the fewer do."""
+_SESSIONS_OF_DOUBT = 1 / 3
+"""Sessions without the error that are added where all errors come back; four times as many where half of them do."""
 _WEIGHT_OF_A_MISTAKE = 0.4
 """Of the day, in the code: it is mended where it is met."""
 _SURROUNDINGS = lazy_pattern(
@@ -63,7 +63,7 @@ class Chances:
 
     def of(self, one: Likely) -> Chance:
         met = sum(_weight(self.age(at)) for at in one.visits or (one.row.last_seen,))
-        share = met / (self._of + _SESSIONS_OF_DOUBT / self._came_back)
+        share = met / (self._of + _SESSIONS_OF_DOUBT / self._came_back**2)
         mistake = one.row.family in CODE_FAMILIES and not _SURROUNDINGS.search(one.row.error)
         return Chance(share * (_WEIGHT_OF_A_MISTAKE if mistake else 1), met, self._of, self._came_back, mistake)
 

@@ -51,7 +51,7 @@ SPARE_LINES = 16
 _BEFORE_ANYTHING_IS_KNOWN = (3, 18)
 """As if three of eighteen errors had been ones of an earlier session."""
 _LEAST_SHARE_THAT_COMES_BACK = 0.10
-LEAST_CHANCE = 0.015
+LEAST_CHANCE = 1 / 60
 LEAST_OF_THE_LIKELIEST = 0.25
 LESSON_TOKENS = 1_800
 """Most of a budget that lessons, and what else a task brings, may take."""

@@ -109,11 +109,6 @@ _FED_NOTHING = (
 )
 # What pydantic says of an object, before it says which field is wrong and why.
 _COUNTS_FIELDS = r"\d+ validation errors? for \S+$"
-# What a formatter finds in any file; which one it was changes.
-_NOT_FORMATTED = (
-    r"Formatter would have printed|[Nn]ot properly formatted|^Fix formatting$|[Cc]ode style issues|[Ww]ould reformat"
-    r"|imports and exports are not sorted|[Ii]mports are incorrectly sorted"
-)
 # What builders write before each line of the tools that they run.
 _PREFIXES = (
     ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
@@ -125,7 +120,7 @@ _PREFIXES = (
 class Fingerprint:
     """An error's identity: the id, and what it was made from."""
 
-    __slots__ = ("beginning", "error_type", "excerpt", "family", "frame", "id", "message", "place")
+    __slots__ = ("beginning", "error_type", "excerpt", "family", "frame", "id", "message")
 
     def __init__(
         self, family: str, error_type: str, message: str, frame: str, excerpt: str, beginning: str = ""
@@ -134,13 +129,11 @@ class Fingerprint:
         self.error_type = error_type
         self.message = message
         """Normalised: what varies is masked."""
-        self.place = frame
-        """Where it was met; not always part of what it is."""
-        self.frame = "" if re.search(_NOT_FORMATTED, message) else frame
+        self.frame = frame
         self.excerpt = excerpt
         self.beginning = beginning
         """How the output begins, as a digest: two that begin alike are the same to anybody who looks."""
-        self.id = "F" + digest(_SALT, family, error_type, message, self.frame)
+        self.id = "F" + digest(_SALT, family, error_type, message, frame)
 
 
 def fingerprint(output: str, command: str = "") -> Fingerprint | None:
@@ -162,8 +155,6 @@ def _fingerprint(output: str, command: str) -> Fingerprint | None:
         span.excerpt = f"{above}{mark}{unwrapped(line, text)}"
     if command:
         span = _called_by(command, text, span)
-    if unformatted := re.search(_NOT_FORMATTED, span.message):
-        span.message = unformatted.group()
     message = identity(span.message)[:_MAX_MESSAGE_CHARACTERS]  # cut afterwards: a mark is as long as it is
     return Fingerprint(
         span.family,

@@ -422,7 +422,7 @@ def _telling(found: Fingerprint) -> _Told:
             line, details = checked, rest
     if _RULE.fullmatch(found.error_type) and found.error_type not in line:
         line = f"{found.error_type}: {line}"
-    place = presentable(found.place.split(" > ")[-1])
+    place = presentable(found.frame.split(" > ")[-1])
     named = place.split()[0] if "." in place.split(" ")[0] else place
     if not place or found.family in ("usage", "hook", "shell", "git") or named in line:
         return _Told(line, tuple(details))
