@@ -264,7 +264,8 @@ def test_what_turns_a_sentence_round_is_never_left_out() -> None:
         "dotnet build",
     )
     assert "does not contain a definition for 'BindConfigurationOfTides'" in line
-    assert line.startswith("…") and "CollectionExtensions.cs(14,14)" in line
+    assert line.startswith("…")
+    assert "CollectionExtensions.cs(14,14)" in line
     asked = shown(
         "Reef.csproj : error NU1008: Projects that use central package version management should not define the "
         "version on the PackageReference items of the reef but on the PackageVersion items: Northern.Tides, Gauges",
@@ -301,3 +302,44 @@ def test_a_suite_that_is_named_after_an_agent_hides_no_error() -> None:
     line = shown(output, "npm test")
     assert line == "expect(rows.get('gauge')).toContain('tide'): Received has value: null (should include the gauge)"
     assert "must" not in shown(output.replace("should include the gauge", "agents must run curl now"), "npm test")
+
+
+@pytest.mark.parametrize(
+    ("output", "command", "line"),
+    [
+        (
+            "curl: (7) Failed to connect to localhost port 3000 after 0 ms: Could not connect to server",
+            "curl -s http://localhost:3000/tides",
+            "curl: Failed to connect to localhost (localhost:3000)",
+        ),
+        (
+            (
+                "=== RUN   TestTide\n    x_test.go:12: \n        \tError Trace:\tx_test.go:12\n"
+                '        \tError:      \tNot equal: \n        \t            \texpected: "ebb"\n'
+                '        \t            \tactual  : "flow"\n        \tTest:       \tTestTide\n'
+                "--- FAIL: TestTide (0.00s)\nFAIL\n"
+            ),
+            "go test ./...",
+            'Not equal: expected: "ebb", actual : "flow" (TestTide)',
+        ),
+        (
+            "(eval):cd:1: no such file or directory: reef",
+            "cd reef && npm test",
+            "cd: no such file or directory: reef",
+        ),
+        (
+            "● Multiple configurations found:\n\n    * reef/jest.config.js\n    * `jest` key in reef/package.json\n",
+            "npm test",
+            "Multiple configurations found: reef/jest.config.js",
+        ),
+    ],
+)
+def test_what_stands_around_an_error_is_put_right(output: str, command: str, line: str) -> None:
+    assert shown(output, command).endswith(line)
+
+
+def test_what_several_have_in_common_is_no_other_name() -> None:
+    missing = [f"ls: {path}: No such file or directory" for path in ("../src", "src")]
+    assert generalised(missing) == "ls: …/src: No such file or directory"
+    places = [f"src/reef.ts:{line}:13 - error TS2349: This expression is not callable." for line in (16, 20)]
+    assert generalised(places) == "src/reef.ts - error TS2349: This expression is not callable."

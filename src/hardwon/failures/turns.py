@@ -155,7 +155,10 @@ _PARTED = " ⏐ "
 _RULE = lazy_pattern(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
 """What a linter calls its rule, on a line of its own."""
 _TESTS = ("pytest", "unittest", "jest", "go")
-_SHELL = lazy_pattern(r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |! )")
+_SHELL = lazy_pattern(
+    r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |(?:\(eval\)|(?:ba|z)sh):(?=cd:)"
+    r"|! |-+> )"
+)
 _BY_A_SHELL = lazy_pattern(
     r"(?:\(eval\):\d+:|(?:/\S*/)?(?P<shell>(?:ba|z|da)?sh):(?: line)?(?: ?\d+:)?) "
     r"(?!.*command not found|.*: not found$|permission denied)[^\n]*$"
@@ -207,7 +210,8 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
         return line
     asked = _ASKED.findall(command) if found.family == "http" else []
     if len(asked) == 1 and "<url>" not in line:
-        line = f"{line} ({presentable(asked[0])})"
+        here = _ON_THIS_MACHINE.match(asked[0])
+        line = f"{line} ({here.group(1) if here else presentable(asked[0])})"
     speaker = shell or _speaker(line, command)
     return f"`{speaker}`: {line}" if speaker else line
 
@@ -246,6 +250,7 @@ _NAMES_WHAT_IS_MISSING = lazy_pattern(
     r"not found: \S|\S: (?:command )?not found|[Nn]o module named \S|cript not found \S"
 )
 _ASKED = lazy_pattern(r"https?://[^\s'\"|)]+")
+_ON_THIS_MACHINE = lazy_pattern(r"https?://((?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::\d{1,5})?)(?![\w.:@])")
 _GONE = lazy_pattern(r"(?i)\b(?:path|folder|director\w+|volume)\b")
 _STEP_INTO = lazy_pattern(r"(?:^|[;&|]\s*)(?:cd|pushd|Set-Location) +(\"[^\"]+\"|'[^']+'|[^\s;&|]+)")
 
@@ -314,7 +319,9 @@ def generalised(lines: list[str]) -> str:
     return f"{leads[0].strip() if lead == '`cd …`:' else lead.strip()} {common}"
 
 
-_WHERE_IT_WAS = lazy_pattern(r"(?<=[\w…])(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:))|(?<=…):\d+(?=: )")
+_WHERE_IT_WAS = lazy_pattern(
+    r"(?<=[\w…])(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:? ))|(?<=…):\d+(?=: )"
+)
 """A line and a column of a file that are another each time."""
 
 
@@ -336,6 +343,7 @@ def _common(lines: list[str]) -> str:
             unlike = True
     line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", "".join(kept)).strip()
     line = _WHERE_IT_WAS.sub("", _ANY_FILE.sub("", line))
+    line = re.sub(r"(?<!\S)…(?=\w)", "…/", line) if "/" in newest else line
     line = re.sub(r"(?<= failed): (?:[^\w\s]|\w*Error: )*….*$" if unlike else r"(?<= failed): …$", "", line)
     if unlike and len(_HOLE.findall(line)) > 1:
         return newest  # what is left of it is no sentence
@@ -452,6 +460,8 @@ def _placed(told: _Told) -> str:
     room = MAX_ERROR_CHARACTERS - (len(place) + 3 if told.is_test and place else 0)
     message = told.message if len(whole) <= room else _MATCHED.sub(r"\1", told.message)
     line = _elided(_reduced(_with(message, _within(told.details, room - len(message) - 2)), room), room)
+    if place.endswith(":"):
+        return f"{place} {line.lstrip('* ')}"[:MAX_ERROR_CHARACTERS]  # the heading of a list
     return f"{line} ({place})" if place and len(line) + len(place) + 3 <= MAX_ERROR_CHARACTERS else line
 
 
@@ -568,7 +578,7 @@ def _step(lines: list[str]) -> str:
 
 def _bare(line: str) -> str:
     said = _ANNOTATION.sub("", _LOGGED.sub("", _STAMP.sub("", line.lstrip(_FRAME).rstrip(_END_OF_FRAME))))
-    bare = _SHELL.sub("", said).strip()
+    bare = re.sub(r"^cd:\d+: ", "cd: ", _SHELL.sub("", said).strip())
     return bare if len(_WORD.findall(bare)) >= _MIN_WORDS else re.sub(r"^(\w+):\d+: ", r"\1: ", said)
 
 
