@@ -68,7 +68,7 @@ def test_a_recurring_failure_is_told_with_what_worked(home: Path, tmp_path: Path
         "`pytest`: ModuleNotFoundError: No module named 'asyncpg' (2x in 2 sessions, last 2026-10-02). "
         "Worked: run `uv sync --extra postgres`."
     )
-    assert "2 time(s) in 2 session(s)" in line.why
+    assert "2 times in 2 sessions" in line.why
     assert [left.reason for left in result.left_out] == [f"said by the failure {line.id}"]
 
 

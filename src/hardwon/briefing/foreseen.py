@@ -189,5 +189,9 @@ def _why_failure(one: Likely, chance: Chance, fit: float) -> str:
         f"and {chance.came_back:.0%} of this project's errors come back"
         f"{', a mistake in the code' if chance.is_mistake else ''}; "
         f"× fit {1 + fit:.2f}; "
-        f"{one.row.occurrences} time(s) in {one.row.sessions} session(s)"
+        f"{counted(one.row.occurrences, 'time')} in {counted(one.row.sessions, 'session')}"
     )
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else f'{noun}s'}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from hardwon.briefing.foreseen import failure_lines
+from hardwon.briefing.foreseen import counted, failure_lines
 from hardwon.briefing.policy import (
     FAILURES_TOLD,
     LESSONS_TOLD,
@@ -131,8 +131,7 @@ def ranked(
         fit = fits.get(lesson.id, 0.0)
         if not reason and fit < least and not _always_told(lesson):
             reason = "does not fit the task"
-        of_one_part = FOR_ONE_PART in lesson.tags and not fit
-        if not reason and of_one_part and (lesson.kind == "question" or (many and is_noted(lesson))):
+        if not reason and lesson.kind == "question" and FOR_ONE_PART in lesson.tags and not fit:
             reason = "only work on one part needs it"
         if reason:
             left_out.append(LeftOut(id=lesson.id, reason=reason))
@@ -193,7 +192,7 @@ def _line(one: Scored, sources: list[SourceRow]) -> Line:
         text=told_text(lesson),
         score=score,
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
-        f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
+        f"fit {1 + fit:.2f}; {counted(lesson.source_count, 'session')}, last {day(lesson.last_confirmed)}",
         source=_source(sources),
         noted=is_noted(lesson),
     )

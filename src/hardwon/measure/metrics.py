@@ -63,9 +63,10 @@ def collect(db: Database, window: Window) -> Metrics:
     looked = _Looked(db, window, counted, max(1.0, (window.until - first) / _MICROSECONDS_PER_DAY))
     weekly = tallies.weekly_errors(db, window)
     lines = tallies.lines(db, window)
+    lessons = tallies.weekly_lessons(db, window)
     calibration = calibrate(tallies.forecasts(db, window))
     found = [
-        *_learning(looked, calibration),
+        *_learning(looked, calibration, sum(number for _, number in lessons)),
         *_failures(looked, weekly),
         *_work(looked),
         *_briefing(looked, lines),
@@ -79,7 +80,7 @@ def collect(db: Database, window: Window) -> Metrics:
         metrics=_with_trend(db, window, found),
         calibration=calibration,
         weekly_errors=weekly,
-        weekly_lessons=tallies.weekly_lessons(db, window),
+        weekly_lessons=lessons,
         shown=rate(lines.shown_recurred, lines.shown),
         withheld=rate(lines.withheld_recurred, lines.withheld),
     )
@@ -103,9 +104,8 @@ def _with_trend(db: Database, window: Window, found: list[Metric]) -> list[Metri
     return [replace(metric, week=change(metric, week), month=change(metric, month)) for metric in found]
 
 
-def _learning(looked: _Looked, calibration: Calibration) -> Iterator[Metric]:
+def _learning(looked: _Looked, calibration: Calibration, learned: int) -> Iterator[Metric]:
     db, window, counted, days = looked
-    learned = tallies.new_lessons(db, window)
     low, high = poisson(learned)
     yield Metric(
         name="lessons_a_day", title="lessons a day", group=LEARNING, unit="rate", value=round(learned / days, 3),

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from functools import partial
+from http import HTTPStatus
 from typing import Annotated, Any, cast
 
 from litestar import Response, Router
 from litestar.params import Parameter
 from litestar.response import Redirect
 
+from hardwon.api import Hardwon
 from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.api.store import Store
+from hardwon.harvest.walk import Progress
 from hardwon.model.lesson import KINDS, STATUSES, Kind
 from hardwon.model.nouns import Lesson
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame
 from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
 from hardwon.serve.pages.transcripts import around
+from hardwon.serve.pages.work import begin, of_home
+from hardwon.serve.problems import Refused
 from hardwon.serve.resources.lessons import may_decide, visible
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, pool, reading
 from hardwon.serve.routes import page as cut
 
 _FOUND = 50
+_PATIENCE = 1.0
+"""Seconds: in a small store a lesson is forgotten before the next page is shown."""
 _DECISIONS = ("promote", "reject", "invalidate", "archive", "restore")
 Query = Annotated[str, Parameter(query="q", max_length=1_000)]
 Choice = Annotated[str, Parameter(max_length=40)]
@@ -72,6 +80,7 @@ def listed(
             statuses=STATUSES,
             lessons=found,
             notice=notice,
+            work=of_home(memory.home, "forget"),
             cursor=cursor,
             next=following,
             undo=undo if undo.replace(".", "").isdecimal() else "",
@@ -154,13 +163,23 @@ def decide(request: Asked, id: Id, decision: str) -> Redirect:
             )
         elif decision == "forget":
             caller.need("admin")
-            Store(memory, caller.actor).forget(id, dry_run=False)
+            act = partial(_forget, caller.actor, id)
+            if not begin(memory.home, "forget", "Forgetting a lesson", act, patience=_PATIENCE):
+                raise Refused(HTTPStatus.CONFLICT, "another lesson is being forgotten: try again when that is done")
             return then(url("lessons"))
         elif decision in _DECISIONS:
             event = getattr(review, decision)(id, why=why)
         else:
             raise bad("no such decision")
     return then(url("lessons", id, undo=event))
+
+
+def _forget(actor: str, id: str, memory: Hardwon, progress: Progress) -> tuple[str, None]:
+    progress("in every table, index and copy, then in every byte", 0, 0)
+    gone = Store(memory, actor).forget(id)
+    left = f" It still stands in {', '.join(gone.left)}." if gone.left else " Every byte was searched: nothing is left."
+    own = f" The agents' own files still have it: {', '.join(gone.transcripts)}." if gone.transcripts else ""
+    return f"The lesson is forgotten.{left}{own}", None
 
 
 # One candidate at a time, with its quote in context: yes, no, edit, merge, skip, undo.
