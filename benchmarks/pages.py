@@ -65,10 +65,20 @@ def _paths(home: Path, project: Project) -> list[str]:
     with Hardwon(home) as memory:
         lesson, failure = memory.lessons.list()[0].id, memory.failures.list()[0].id
     plain = "/ /failures /failures?fix=none /review /lessons /lessons?status=active /lessons?q=socket+of+the+ledger"
-    more = "/sessions /sessions/S77 /briefing /briefing?task=drain+the+socket /journal /projects /proof /proof?counted=true /settings"
+    more = "/sessions /sessions/S77 /briefing /briefing?task=drain+the+socket /journal /projects /settings"
+    proof = "/proof /proof?counted=true"
     named = [f"{path}?project={project.id}" for path in "/ /failures /review /lessons /sessions /proof".split()]
     last = "/doctor"  # its look at the store goes on beside whatever follows
-    return [*plain.split(), *more.split(), f"/lessons/{lesson}", f"/failures/{failure}", *named, "/openapi", last]
+    return [
+        *plain.split(),
+        *more.split(),
+        *proof.split(),
+        f"/lessons/{lesson}",
+        f"/failures/{failure}",
+        *named,
+        "/openapi",
+        last,
+    ]
 
 
 def _times(service: Serving, path: str, home: Path) -> Taken:
