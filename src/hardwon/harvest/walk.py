@@ -16,12 +16,12 @@ from msgspec import Struct
 from hardwon.clock import now
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempt_rows
-from hardwon.harvest.distil.claims import RULE as DISTILLED
 from hardwon.harvest.learn import VERSION, Learned, is_forgotten_lesson, of_another, remembered, without_copy
 from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Stamp, Workers, stamp_of
 from hardwon.harvest.rules import Found, catalogue
 from hardwon.harvest.trust import shortcoming
 from hardwon.harvest.upkeep import put_in_order
+from hardwon.model.lesson import DISTILLED
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project, identify, remote_key
 from hardwon.store import attempts, failures, lessons, meta, projects, sessions

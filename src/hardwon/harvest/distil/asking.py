@@ -18,22 +18,17 @@ from msgspec.structs import replace
 from hardwon.errors import NoModel
 from hardwon.harvest.distil.claims import (
     ITEMS,
-    RULE,
     VERDICTS,
     Claim,
     Quote,
-    are_related,
-    decided,
-    gist,
     grounded,
     in_own_words,
-    is_borne_out_by,
     items,
-    supports,
     verdicts,
     with_true_origins,
     words_of,
 )
+from hardwon.harvest.distil.deciding import are_related, decided, gist, is_borne_out_by, supports
 from hardwon.harvest.distil.model import Model, Passing, Schema, Spend, Unanswered, patiently
 from hardwon.harvest.distil.questions import (
     Question,
@@ -50,7 +45,7 @@ from hardwon.harvest.distil.questions import (
 from hardwon.harvest.learn import VERSION, is_forgotten_lesson
 from hardwon.harvest.trust import Admission, shortcoming
 from hardwon.harvest.walk import Progress
-from hardwon.model.lesson import FOR_ONE_PART, Draft, Source, StoredLesson
+from hardwon.model.lesson import DISTILLED, FOR_ONE_PART, Draft, Source, StoredLesson
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.store import lessons, lifecycle, meta, sessions
 from hardwon.store.database import Database
@@ -416,7 +411,7 @@ def _draft(claim: Claim, admission: Admission | None) -> Draft:
         kind=claim.kind,
         text=claim.text,
         confidence=_confidence(claim, admission),
-        rule=RULE,
+        rule=DISTILLED,
         source=Source(message_index=quote.message, quote=quote.text, origin=quote.origin),
         measured=admission is not None and admission.trust == "measured",
         tags=() if claim.wide else (FOR_ONE_PART,),

@@ -14,11 +14,12 @@ from typing import NamedTuple
 from hardwon.errors import NotASession, NotFound
 from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, read, turns
-from hardwon.harvest.distil.claims import RULE, Claim, Entry, Quote, is_borne_out_by, lacking
+from hardwon.harvest.distil.claims import Claim, Entry, Quote
+from hardwon.harvest.distil.deciding import is_borne_out_by, lacking
 from hardwon.harvest.rules.said import GUESSES
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.model.failure import Fix, Occurrence
-from hardwon.model.lesson import StoredLesson
+from hardwon.model.lesson import DISTILLED, StoredLesson
 from hardwon.model.session import Message, Origin, Session
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, ends, scrubbed
 from hardwon.store import lessons, sessions
@@ -540,7 +541,7 @@ def known_lessons(db: Database, project: str, question: Question) -> dict[str, S
     waits = [
         one
         for one in lessons.listed(db, project=project, status="candidate")
-        if one.rule == RULE or one.kind == "question"
+        if one.rule == DISTILLED or one.kind == "question"
     ]
     nearest = sorted([*believed, *waits], key=lambda one: (-len(words & set(terms(one.text))), one.id))[:_KNOWN_LINES]
     return {number_of(one.id): one for one in sorted(nearest, key=lambda one: one.id)}
