@@ -255,9 +255,8 @@ def test_a_header_dated_elsewhere_between_two_halves_of_code_is_not_believed(
 ) -> None:
     layout = LAYOUTS["cli"]
     user, agent = (header.format(2).replace("2026", year) for header in (layout.user, layout.agent))
-    printed = (
-        f"first\n```\n</details></tool-use>\n\nDone.\n{turns * TURN}{claude('').partition('Look')[0]}Read\n\n```text\nlast"
-    )
+    opened = claude("").partition("Look")[0] + "Read\n\n```text\nlast"
+    printed = f"first\n```\n</details></tool-use>\n\nDone.\n{turns * TURN}{opened}"
     text = layout.file(layout.tools["shell"](printed.format(user=user, agent=agent, evil=EVIL)))
     assert not [message for message in read(tmp_path, text) if message.origin == "user" and EVIL in message.text]
 
