@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from hardwon.briefing.compose import compose, failures_within
+from hardwon.briefing.foreseen import as_line
 from hardwon.briefing.policy import against_failure
-from hardwon.briefing.rank import Candidates, Request, as_line, candidates, cost
+from hardwon.briefing.rank import Candidates, Request, candidates, cost
 from hardwon.config import Config
 from hardwon.harvest.walk import Progress
 from hardwon.measure import judge

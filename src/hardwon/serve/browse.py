@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from hardwon.api import Hardwon, convert, failures
 from hardwon.api.review import score
-from hardwon.briefing.rank import best_fix
+from hardwon.briefing.foreseen import best_fix
 from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
 from hardwon.clock import moment, now, to_microseconds
