@@ -15,10 +15,12 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
+from benchmarks.filled import fill, fill_sessions
 from playwright.sync_api import Browser
 
 from hardwon import Hardwon
 from hardwon.model.attempt import Attempt, Outcome
+from hardwon.sessions.project import Project
 from tests.conftest import EXAMPLES, ClaudeSession
 from tests.serve.browser import PROGRAM, Tab, chromium
 from tests.serve.payloads import HIDDEN, PAYLOADS
@@ -133,6 +135,7 @@ def test_axe_finds_nothing_on_any_page(tabs: Tabs, service: Service, axe: str, d
     days = urlencode({"since": "2020-01-01", "until": "2030-01-01"})
     more = ["/lessons/new", "/review?edit=true", f"/journal/{tried['id']}", f"/sessions/{tried['session']}?q=test"]
     more += ["/briefing?task=mend+the+tests", "/lessons?q=tests", f"/failures/met?{days}", "/nowhere"]
+    more += ["/proof/told", "/proof/hooks", "/proof/replayed"]
     for path in (*PAGES, *details, *more):
         browser.page.goto(service.address + path)
         browser.run("document.querySelectorAll('details').forEach(each => { each.open = true })")
@@ -422,7 +425,7 @@ def asked_with_hostile_words(project: str, session: str) -> list[str]:
         f"/review?rule={said}&session={said}&did={said}&undo={said}&at={said}", f"/sessions?agent={said}&cursor={said}",
         f"/sessions/{session}?q={said}", f"/sessions/{session}?q=script", f"/failures/met?{days}&which=all",
         f"/failures/met?since={said}&until={said}", f"/failures?fix={said}", f"/settings?saved={said}",
-        f"/nowhere/{said}",
+        f"/nowhere/{said}", f"/proof/told?which={said}", f"/proof/replayed?which={said}", f"/work/{said}/events",
         f"/briefing?project={project}&task=script&agent={said}", f"/lessons/{said}", f"/login?token={said}",
     ]  # fmt: skip
 
@@ -488,3 +491,17 @@ def test_the_scripts_are_small_and_nobody_elses(service: Service) -> None:
     assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|import\(", script)
     if node := shutil.which("node"):
         subprocess.run([node, "--check", "--input-type=module"], input=script, text=True, check=True)
+
+
+def test_what_takes_long_to_count_is_put_in_when_it_is_there(stranger: Tab, tmp_path: Path) -> None:
+    home, project = tmp_path / "hardwon", Project("git.example/tide", "")
+    fill(home, project, 10)
+    fill_sessions(home, project, 2_000)
+    with served({**environment(home, Path()), **UNHURRIED}) as service:
+        let_in(stranger, service)
+        shown = stranger.page.goto(f"{service.address}/proof")
+        assert "Counting the measures" in shown.text()
+        stranger.page.wait_for_selector("table.measures")
+        assert "Counting the measures" not in stranger.text()
+        assert stranger.page.locator("table.measures td.number:not(:has(a))").count() == 0
+        quiet(stranger, service)

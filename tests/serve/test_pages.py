@@ -207,11 +207,13 @@ def test_a_candidate_is_decided_on_and_the_decision_taken_back(owner: Visitor, c
 
 
 def test_all_that_a_rule_gave_is_decided_at_once_and_taken_back(owner: Visitor, candidates: list[str]) -> None:
-    done = owner.post("/review/all", csrf=owner.sign, decision="reject", rule="remember")
+    owner.post("/review/all", csrf=owner.sign, decision="reject", rule="remember")
+    assert "event: end" in owner.get("/work/review/events").body.decode()
     statuses = {owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] for id in candidates}
     assert statuses == {"invalid"}
-    (events,) = parse_qs(urlsplit(done.headers["location"]).query)["undo"]
+    (events,) = re.findall(r'name="event" value="([\d.]+)"', owner.page("/review"))
     owner.post("/review/undo", csrf=owner.sign, event=events)
+    assert "event: end" in owner.get("/work/review/events").body.decode()
     statuses = {owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] for id in candidates}
     assert statuses == {"candidate"}
 

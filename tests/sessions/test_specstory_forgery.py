@@ -373,7 +373,7 @@ PIECES = [
     *("```\n", "```bash\n", "````\n", "\n", "---\n\n", "x\n", "_**User**_\n\n", "_**Assistant**_\n\n", "<details>\n"),
     *("</details>\n\n", "</tool-use>\n\n", "</details></tool-use>\n\n", "Tool use: **a**\n\n", "Read file: a\n\n"),
     *('<tool-use data-tool-type="a" data-tool-name="b">\n', "<think><details>\n", "</details></think>\n", "```json\n"),
-    *("Result:\n\n```json\n", "*Parameters*:\n", "<summary>MCP tool call</summary>\n\n*Called tool*: a - b: c\n"),
+    *("Result:\n\n```json\n", "*Parameters*:\n", "*Result*:\n", "<summary>MCP tool call</summary>\n\n*Called tool*: a - b: c\n"),
 ]
 
 

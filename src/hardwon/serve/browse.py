@@ -211,8 +211,8 @@ def last_session(memory: Hardwon) -> int:
     return pages.last_session(memory.reading())
 
 
-def last_error(memory: Hardwon, *, project: str | None, until: int) -> int:
-    return pages.last_error(memory.reading(), project, until)
+def last_error(memory: Hardwon, *, project: str | None) -> int:
+    return pages.last_error(memory.reading(), project)
 
 
 def totals(memory: Hardwon, *, project: str | None) -> dict[str, int]:

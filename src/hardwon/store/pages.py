@@ -206,10 +206,12 @@ def last_session(db: Database) -> int:
     return int(rows[0][0]) if rows else 0
 
 
-def last_error(db: Database, project: str | None, until: int) -> int:
-    """When a session last met an error by then, but for those of agents' own tools; 0 if none did."""
-    where = Conditions().equal("o.project", project).add("o.at <= ? AND f.family <> 'agent'", until)
-    rows = db.query(f"SELECT max(o.at) FROM occurrence o JOIN failure f ON f.id = o.failure {where.sql}", where.values)
+def last_error(db: Database, project: str | None) -> int:
+    """When a session last met an error, but for those of agents' own tools; 0 if none did."""
+    where = Conditions().add("f.family <> 'agent'").equal("p.project", project)
+    seen = "f.last_seen" if project is None else "p.last_seen"
+    held = "" if project is None else "JOIN failure_in_project p ON p.failure = f.id"
+    rows = db.query(f"SELECT max({seen}) FROM failure f {held} {where.sql}", where.values)
     return int(rows[0][0] or 0)
 
 
@@ -242,10 +244,12 @@ def said_again(db: Database, project: str | None, limit: int) -> list[StoredLess
 def learned(db: Database, project: str | None, since: int, limit: int) -> tuple[int, list[StoredLesson]]:
     """(how many lessons are new since then and believed, the newest of these or, without any, of all)."""
     where = Conditions().equal("project", project).add("status = 'active' AND first_seen >= ?", since)
-    number = int(db.query(f"SELECT count(*) FROM lesson {where.sql}", where.values)[0][0])
-    if not number:
-        where = Conditions().equal("project", project).add("status = 'active'")
-    return number, _lessons(db, f"{where.sql} ORDER BY first_seen DESC, id LIMIT ?", [*where.values, limit])
+    rest = "ORDER BY first_seen DESC, id LIMIT ?"
+    rows = db.query(f"SELECT id, count(*) OVER () FROM lesson {where.sql} {rest}", [*where.values, limit])
+    if rows:
+        return int(rows[0][1]), _in_order(db, [row[0] for row in rows])
+    where = Conditions().equal("project", project).add("status = 'active'")
+    return 0, _lessons(db, f"{where.sql} {rest}", [*where.values, limit])
 
 
 def candidates(db: Database, project: str | None, rule: str, session: str, limit: int) -> list[StoredLesson]:
@@ -408,6 +412,9 @@ def hook_runs(db: Database, *, failed: bool, limit: int) -> list[HookRun]:
 
 
 def _lessons(db: Database, rest: str, values: list[object]) -> list[StoredLesson]:
-    ids = [row[0] for row in db.query(f"SELECT id FROM lesson {rest}", values)]
+    return _in_order(db, [row[0] for row in db.query(f"SELECT id FROM lesson {rest}", values)])
+
+
+def _in_order(db: Database, ids: list[str]) -> list[StoredLesson]:
     by_id = {one.id: one for one in lessons.named(db, ids)}
     return [by_id[id] for id in ids]
