@@ -44,7 +44,7 @@ from hardwon.store.sessions import (
 from hardwon.text.normalise import normalised, tilde
 from hardwon.text.shown import estimate, one_line, unfenced
 
-VERSION = 6 + catalogue.VERSION
+VERSION = 7 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _CHARACTERS_PER_SUBJECT = 500
 _CHARACTERS_PER_OPENING = 4_000
@@ -125,7 +125,7 @@ def learn(
         drafts=drafts,
         attempts=attempts(session, calls, findings.occurrences),
         touched=touches(done, where),
-        ran=ran(done, [turn.output for turn in calls], where),
+        ran=ran(done, [turn.output for turn in calls], where, "\n".join(one.text for one in sentences)),
         opened=_opened(row.id, raw, done, scrubber),
         said=typed,
         passages=passages(session, calls, findings.occurrences, characters, scrubber.scrub),
