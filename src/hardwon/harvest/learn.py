@@ -65,6 +65,7 @@ class Learned(NamedTuple):
     opened: OpenedRow | None
     said: list[Said]
     passages: list[Passage]
+    unsure: int = 0
     trail: Trail = Trail("", "")
 
     def of(self, project: Project | None) -> Learned:
@@ -128,6 +129,7 @@ def learn(
         ran=ran(done, [turn.output for turn in calls], where, "\n".join(one.text for one in sentences)),
         opened=_opened(row.id, raw, done, scrubber),
         said=typed,
+        unsure=session.unsure_messages,
         passages=passages(session, calls, findings.occurrences, characters, scrubber.scrub),
     )
     return stored(learned, Short(scrubber).scrub)._replace(trail=trail_of(raw))
