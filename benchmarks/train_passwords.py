@@ -29,7 +29,7 @@ from tests.scrub import crossed, sentences
 from tests.scrub.wordings import ROUNDS
 
 from benchmarks.benign import SHARED, projects
-from benchmarks.password_wordings import giving, giving_none
+from benchmarks.password_wordings import LANGUAGES, giving, giving_none
 from hardwon.errors import HardwonError
 from hardwon.scrub.prefilter import CasedText, KeywordPrefilter
 from hardwon.scrub.rule import Candidate
@@ -47,6 +47,7 @@ LOCALES = Path("/usr/share/locale")
 RIDGE = 1.0
 LEAST_SEEN = 5
 LEAST_WEIGHT = 0.03
+OF_TEXTS_WITH = 2.0
 OF_TEXTS_WITHOUT = 3.0
 """How much a hand's text without a password counts: there are few, and they were chosen to be hard."""
 VALUES_PER_WORDING = 8
@@ -94,7 +95,7 @@ def _drawn(random: Random) -> list[Callable[[], str]]:
 
     letters = string.ascii_letters + string.digits
     return [
-        *(word, word, large, leet, lambda: f"{word()}{random.randint(1, 9999)}", lambda: f"{word()}!"),
+        *(word, word, word, word, large, large, leet, lambda: f"{word()}{random.randint(1, 9999)}", lambda: f"{word()}!"),
         *(lambda: f"{large()}{random.randint(10, 2099)}{random.choice('!@#$%&*?')}", lambda: large() + large()),
         *(lambda: f"{leet()}{random.choice('_-.')}{large()}{random.randint(1, 99)}", lambda: word() + large()),
         *(lambda: chance(letters, 8, 22), lambda: chance(letters + "!@#%^*+?~", 7, 16)),
@@ -104,6 +105,8 @@ def _drawn(random: Random) -> list[Callable[[], str]]:
         *(lambda: f"{large()}{random.choice('-_.')}{random.randint(1, 2030)}", lambda: f"{word()}{random.randint(0, 9)}"),
         *(lambda: "-".join(chance(letters, 2, 4) for _ in range(random.randint(2, 4))), lambda: chance(letters + "!#?", 5, 7)),
         *(lambda: f"{word()}-{random.choice(PLAIN)}-{random.choice(PLAIN)}", lambda: f"{random.choice(PLAIN)}.{word()}"),
+        *(lambda: f"{random.choice(PLAIN)}{random.randint(1, 99)}", lambda: f"{word()}{random.choice('-._&')}{word()}"),
+        *(lambda: "-".join(random.sample(PLAIN, 3)) + str(random.randint(1, 99)), lambda: f"{word()}{random.choice('-_.')}{word()}"),
         *(lambda: f"{word()[:4]}{random.choice('!@#')}{word()}", lambda: f"{word()}-{word()}{random.randint(1, 99)}"),
         *(lambda: " ".join(random.sample(PASSWORD_WORDS, random.randint(2, 5))), lambda: " ".join(random.sample(PLAIN, 4))),
     ]
@@ -207,7 +210,8 @@ def messages() -> Iterator[str]:
 def common_words(real: Iterable[str], said: Iterable[str]) -> list[str]:
     """What many real texts have, and what messages of passwords have."""
     counts = Counter(word for text in real for word in {word.lower() for word in _WORD.findall(text)} if word.isascii())
-    words = {word for word, number in counts.items() if number >= 12}
+    words = {word for word, number in counts.items() if number >= 6}
+    said = [*said, *(text for each in LANGUAGES.values() for text in each["said"])]
     words |= {word.lower() for text in said for word in _WORD.findall(text) if not _FAR_EAST.search(word)}
     return sorted(words)
 
@@ -283,12 +287,12 @@ def main() -> None:
         likely_passwords._common.cache_clear()
     by_hand = {
         hand: (
-            [Text(rows(*filled(varied(wording, random), random))) for wording in given for _ in range(VALUES_PER_WORDING)],
+            [Text(rows(*filled(varied(wording, random), random)), OF_TEXTS_WITH) for wording in given for _ in range(VALUES_PER_WORDING)],
             [Text(rows(text), OF_TEXTS_WITHOUT) for each in without for text in (each, *(varied(each, random) for _ in "123"))],
         )
         for hand, (given, without) in hands().items()
     }
-    made = [Text(rows(*filled(wording, random))) for wording in giving(random, MADE)]
+    made = [Text(rows(*filled(wording, random)), OF_TEXTS_WITH) for wording in giving(random, MADE)]
     made += [Text(rows(text), OF_TEXTS_WITHOUT) for text in giving_none(random, MADE // 2)]
     free = [Text(found) for text in map(clean, real) if (found := rows(text)) and is_free(text)]
     other = [Text(found) for text in (*source_texts(), *said) if (found := rows(text)) and is_free(text)]

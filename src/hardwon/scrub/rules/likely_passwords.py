@@ -22,7 +22,7 @@ PASSWORDS = (
         "password passwort passord passcode passwd pasword passwrd passowrd pssword pswd psswd passw0rd"
         " kennwort contrase senha palavra-passe wachtwoord lösenord adgangskode salasana kodeord hasło hasła hasłem"
         " hasłu heslo heslem hesla jelszó jelszav jelszót parola parolă parolayı parool paroliet şifre Şifre mdp"
-        " geslo gesla zaporka lozinka lozinku slaptažod парол Парол ПАРОЛ лозинка παρολα κωδικό nenosiri باسورد"
+        " geslo gesla zaporka lozinka lozinku sifra slaptažod парол Парол ПАРОЛ лозинка παρολα κωδικό nenosiri باسورد"
         " 密码 密碼 口令 合言葉 パスワード 暗証番号 비밀번호 암호 비번 패스워드 पासवर्ड পাসওয়ার্ড รหัสผ่าน סיסמה סיסמא"
         " گذرواژه assword:"
     ).split(),
@@ -36,7 +36,7 @@ _SHORT = ("pwd", "pw", "psw", "p/w", "psk")
 _PASS = ("pass",)
 _PINS = ("pin", "пин", "Пин")
 _SECRETS = ("secret", "секрет", "Секрет", "bindcredential")
-_TOKENS = ("token", "api key", "access key")
+_TOKENS = ("token", "api key", "access key", "wifi", "wi-fi", "wlan")
 _LOGINS = (
     *("login", "log in", "logged in", "logging in", "sign in", "creds", "basic auth", "identifiant", "zugang", "wifi"),
     *("anmeld", "einlogg", "connecte-toi", "connexion", "accès", "acceso", "accedi", "accesso", "inicia sesión"),
@@ -127,7 +127,7 @@ def _near(lowered: str) -> Iterator[int]:
 
 _TECHNICAL = re.compile(
     r"(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|base\d|utf-?\d|aes-?\d|hmac|rsa|ed25519|pkcs|oauth|saml|jwt|scram)[a-z\d._+-]*"
-    r"|(?:x|i|v|k|h|l)\d{1,4}n?|(?:python|node|java|rfc|cve|cwe|iso|ipv|http|tls|ssh|log4j|step|phase|level|test|user|case"
+    r"|(?:x|i|v|k|h|l|es)\d{1,4}n?|(?:python|node|java|rfc|cve|cwe|iso|ipv|http|tls|ssh|log4j|step|phase|level|test|user|case"
     r"|line|item|page|issue|task|part|arg|var|role|port|varchar|char|int|string|utf)[-_. ]?[\d.]*",
     re.I | re.A,
 )
@@ -144,12 +144,13 @@ _SYMBOL = re.compile(r"[!@#$%^&*~?+]")
 _WORD_NUMBER = re.compile(r"[^\W\d_]{3,}\d+")
 _LETTERS = re.compile(r"[^\W\d_]")
 _DIGITS = re.compile(r"\d", re.A)
-_FORMAT = re.compile(r"%[a-zA-Z](?![A-Za-z0-9])|%\(")
-_ADDRESS = re.compile(r"[\w.-]+:\d+/|\d+\.\d+\.\d+|[#.][a-z-]+\Z|[^|]*\|[^|]*\||.*\\[nt]|!\w|\w+=\{|[A-Za-z][\w.-]*:[^\s:]+\Z")
+_FORMAT = re.compile(r"(?<![\w%!@#$^&*~?])%[a-zA-Z](?!\w)|%\(")
+_ADDRESS = re.compile(r"[\w.-]+:\d+/|\d+\.\d+\.\d+|[#.][a-z-]+\Z|[^|]*\|[^|]*\||.*\\[nt]|![a-z_]+\Z|[A-Za-z_][\w.-]*=[^=]|[A-Za-z][\w.-]*:[^\s:]+\Z")
 _HASH = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}")
 _NO_PHRASE = re.compile(r"[(){}<>%=:;?,]|[.][ ]|\A[A-Z][a-z]+[ ][a-z]")
 _CHUNK = re.compile(r"[^\W\d_]\d+[^\W\d_]|\d[^\W\d_]{2}|[a-z][A-Z]+\d")
 _MIN_CHARACTERS = 4
+_LAST_GREEK_OR_SLAVIC = "\u0530"
 _CALL = re.compile(r"[(.]|->|&&|=>")
 _ENDS_AS_SAID = re.compile(
     r"(?:ed|ing|ly|able|ible|ment|tions?|sion|ness|ity|[ae]nce|[ai][sz]e|ate|ful|less|ous|ive|ary|ory|ism|ship|ized|isé|ung|lich|isch|iert"
@@ -174,8 +175,10 @@ def is_common(word: str) -> bool:
 @lru_cache(maxsize=4096)
 def shape(value: str) -> str:
     """What kind of word it is; empty for what is no password wherever it stands."""
-    value = value.strip("*")
-    if is_stand_in(value) or _FORMAT.search(value) or "://" in value or is_path(value) or is_test_name(value):
+    value = value.strip("*:_")
+    if not value or is_stand_in(value) or _FORMAT.search(value) or "://" in value or is_test_name(value):
+        return ""
+    if is_path(value) and not (value[0] == "~" and _SYMBOL.search(value[1:])):
         return ""
     if _ADDRESS.match(value) or _TECHNICAL.fullmatch(value) or _HASH.fullmatch(value):
         return ""
@@ -186,6 +189,8 @@ def shape(value: str) -> str:
         return ""
     if value.isdigit():
         return "digits" if len(value) >= _MIN_CHARACTERS else ""
+    if value[0] > _LAST_GREEK_OR_SLAVIC and not digits:
+        return ""
     if len(value) < _MIN_CHARACTERS or not _LETTERS.search(value) or _QUANTITY.fullmatch(value):
         return ""
     if _OWN.search(value):
@@ -207,7 +212,7 @@ def _phrase(value: str) -> str:
 
 
 def _letters(value: str) -> str:
-    if value[0] > "\u0530" or is_common(value):
+    if is_common(value):
         return ""
     if value.islower():
         return "said-word" if _ENDS_AS_SAID.search(value) else "word"
@@ -222,13 +227,13 @@ def _parts(value: str, digits: bool) -> str:
     ended = _SYMBOL.search(value[-1:]) is not None
     parts = [part for part in _PARTS.split(value.rstrip("!@#$%^&*~?+")) if part]
     words = [part for part in parts if part.isalpha()]
-    common = sum(map(is_common, words))
+    common = sum(is_common(word) or bool(_ENDS_AS_SAID.search(word)) for word in words)
     if not digits:
         if ended and len(parts) == 1:
             return "" if common else "word!"
         return "joined-common" if common == len(parts) else "joined-mixed" if common else "joined"
     if len(parts) > 1:
-        if any(_CHUNK.search(part) for part in parts):
+        if any(_CHUNK.search(part) for part in parts) or (_CAMEL.search(value) and not common):
             return "chunks"
         return "name-9" if common == len(words) else "joined-9"
     if ended:
@@ -290,8 +295,6 @@ def _link(between: str) -> tuple[str, str]:
         return "cell", ""
     if sign in ",;，、":
         return "comma", ""
-    if sign == "@":
-        return "at", ""
     if sign in "/%":
         return "slash", ""
     if sign in "([（":
@@ -313,6 +316,8 @@ def _link(between: str) -> tuple[str, str]:
 _FUNCTION = _SAYS | _MAKES | _BELONGS
 _ASSIGNED = ("equals", "colon", "other-key", "line", "line-asked")
 """To a token, other rules know what is given."""
+_MAY_BE_VERB, _WORDY = ("blank", "word", "belongs", "makes"), frozenset("word Word said-word camelCase joined joined-mixed".split())
+_IN_ADDRESS = re.compile(r"@\S*\Z")
 _ALONE = re.compile(r"[\s>|*-]*(?:\w{1,10}:)?[\s\"'`*-]*\Z")
 
 
@@ -414,13 +419,17 @@ def relations(candidate: Candidate) -> Iterator[list[str]]:
     for mention in _nearest(known, lowered, start, end):
         kind, ahead = mention.kind, mention.end <= start
         between = lowered[mention.end : start] if ahead else lowered[end : mention.start]
+        if MARK_ENDS[0] in between:
+            continue
         tail = _TAIL.match(between)[0] if ahead else ""  # type: ignore[index]
         if len(tail) == len(between):
             tail = ""
         rest = between[len(tail) :]
         if ahead:
             link, last = _link(rest)
-            if kind == "token" and link in _ASSIGNED:
+            if _IN_ADDRESS.search(rest) or (kind == "token" and link in _ASSIGNED):
+                continue
+            if kind == "pass" and link in _MAY_BE_VERB and form in _WORDY:
                 continue
             if "\n" in rest and not _is_alone(lowered, start, end):
                 continue

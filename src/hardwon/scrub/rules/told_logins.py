@@ -13,7 +13,7 @@ from hardwon.text.normalise import MARK_ENDS
 
 # Which forms are enough for a place that may hold other things, and for one that holds nothing else.
 
-_DRAWN = frozenset("symbols symbols-9 word-9 word-9! word! drawn joined-9 salad common-9 own-name-9".split())
+_DRAWN = frozenset("symbols symbols-9 word-9 word-9! word! drawn joined-9 salad chunks common-9 own-name-9".split())
 _ANY = _DRAWN | frozenset("word Word camelCase joined joined-mixed digits name-9 phrase said-word".split())
 
 
@@ -145,13 +145,13 @@ def is_in_column(candidate: Candidate) -> bool:
 TOLD = (
     _said(
         "USER / PASSWORD behind a word such as `login`",
-        rf"{_any_of(_LOGINS)}[a-z]{{0,3}}{_WHOSE}{_USER}{_SIGN}{_VALUE}",
+        rf"{_any_of(_LOGINS)}[a-z]{{0,8}}{_WHOSE}{_USER}{_SIGN}{_VALUE}",
         _LOGINS,
         is_typed,
     ),
     _said(
         "USER and PASSWORD behind a word such as `login`",
-        rf"{_any_of(_LOGINS)}[a-z]{{0,3}}{_WHOSE}{_USER}{_AND}{_VALUE}",
+        rf"{_any_of(_LOGINS)}[a-z]{{0,8}}{_WHOSE}{_USER}{_AND}{_VALUE}",
         _LOGINS,
         is_login_password,
     ),
