@@ -12,7 +12,14 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from hardwon.scrub.rule import Candidate, Rule
-from hardwon.scrub.shapes import is_code, is_letter_salad, is_path, is_stand_in, is_test_name
+from hardwon.scrub.shapes import (
+    NO_WORD_OF_A_PHRASE,
+    is_code,
+    is_letter_salad,
+    is_path,
+    is_stand_in,
+    is_test_name,
+)
 from hardwon.text.normalise import MARK_ENDS
 
 # How a text speaks of it; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
@@ -145,10 +152,11 @@ _WORD_NUMBER = re.compile(r"[^\W\d_]{3,}\d+")
 _LETTERS = re.compile(r"[^\W\d_]")
 _DIGITS = re.compile(r"\d", re.A)
 _FORMAT = re.compile(r"(?<![\w%!@#$^&*~?])%[a-zA-Z](?!\w)|%\(")
-_ADDRESS = re.compile(r"[\w.-]+:\d+/|\d+\.\d+\.\d+|[#.][a-z-]+\Z|[^|]*\|[^|]*\||.*\\[nt]|![a-z_]+\Z|[A-Za-z_][\w.-]*=[^=]|[A-Za-z][\w.-]*:[^\s:]+\Z")
+_ADDRESS = re.compile(r"[\w.-]+:\d+/|\d+\.\d+\.\d+|[#.][a-z-]+\Z|[^|]*\|[^|]*\||.*\\[nt]|![a-z_]+\Z|@[\w./-]+\Z|[A-Za-z_][\w.-]*=[^=]|[A-Za-z][\w.-]*:[^\s:]+\Z")
 _HASH = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}")
 _NO_PHRASE = re.compile(r"[(){}<>%=:;?,]|[.][ ]|\A[A-Z][a-z]+[ ][a-z]")
 _CHUNK = re.compile(r"[^\W\d_]\d+[^\W\d_]|\d[^\W\d_]{2}|[a-z][A-Z]+\d")
+_BRACKET = re.compile(r"[(){}\[\]]")
 _MIN_CHARACTERS = 4
 _LAST_GREEK_OR_SLAVIC = "\u0530"
 _CALL = re.compile(r"[(.]|->|&&|=>")
@@ -186,6 +194,8 @@ def shape(value: str) -> str:
         return _phrase(value)
     digits, symbols = bool(_DIGITS.search(value)), bool(_SYMBOL.search(value[1:-1]))
     if (is_code(value) or _CALLED.search(value)) and not (digits and symbols and not _CALL.search(value)):
+        return ""
+    if not digits and not symbols and _BRACKET.search(value):
         return ""
     if value.isdigit():
         return "digits" if len(value) >= _MIN_CHARACTERS else ""
@@ -227,6 +237,8 @@ def _parts(value: str, digits: bool) -> str:
     ended = _SYMBOL.search(value[-1:]) is not None
     parts = [part for part in _PARTS.split(value.rstrip("!@#$%^&*~?+")) if part]
     words = [part for part in parts if part.isalpha()]
+    if len(parts) > 1 and not NO_WORD_OF_A_PHRASE.isdisjoint(map(str.lower, words)):
+        return ""
     common = sum(is_common(word) or bool(_ENDS_AS_SAID.search(word)) for word in words)
     if not digits:
         if ended and len(parts) == 1:
