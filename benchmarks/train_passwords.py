@@ -1,7 +1,7 @@
 """Fit the weights of `hardwon/scrub/rules/likely_passwords.py`, and tell how they do on wordings that had no say.
 
 `make train` (or `python -m benchmarks.train_passwords`) takes wordings that give a password (the tests', those of
-`password_wordings.py`, those of two other hands in `data/password_wordings.jsonl`) with passwords drawn at run time,
+`password_wordings.py`, those of three other hands in `data/password_wordings.jsonl`) with passwords drawn at run time,
 and texts that give none: the real sessions to tune on beside the checkout, the lines of installed Python sources that
 speak of passwords, the messages of the system's programs in all their languages, and what the hands wrote without one.
 Each hand is left out once, and half of the real texts with it; then `likely_passwords.json` and `common_words.txt` are
@@ -33,8 +33,9 @@ from benchmarks.password_wordings import LANGUAGES, giving, giving_none
 from hardwon.errors import HardwonError
 from hardwon.scrub.prefilter import CasedText, KeywordPrefilter
 from hardwon.scrub.rule import Candidate
-from hardwon.scrub.rules import likely_passwords
-from hardwon.scrub.rules.likely_passwords import LIKELY, WEIGHTS, WORDS, relations
+from hardwon.scrub.rules import value_forms
+from hardwon.scrub.rules.likely_passwords import LIKELY, WEIGHTS, relations
+from hardwon.scrub.rules.value_forms import WORDS
 from hardwon.scrub.scrubber import RULES, find
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import read
@@ -54,12 +55,14 @@ VALUES_PER_WORDING = 8
 MADE = 4_000
 WRONG_IN_TEXTS = 10_000
 PASSWORD_WORDS = (
-    "maple tiger lantern copper river velvet rocket winter pepper falcon harbor cobalt daisy quartz monkey sunset bishop"
-    " orchid marmalade pretzel walrus biscuit dolphin pumpkin zebra pickle noodle cactus tulip saffron gargoyle ferret"
-    " nutmeg kohlrabi schnitzel croissant gatito mariposa girasole zonnebloem truskawka jahoda ромашка берёза kumquat"
-    " tamarind paprika bramble thistle"
+    "maple tiger lantern copper river velvet rocket winter pepper falcon harbor cobalt daisy quartz monkey sunset"
+    " bishop orchid marmalade pretzel walrus biscuit dolphin pumpkin zebra pickle noodle cactus tulip saffron gargoyle"
+    " ferret nutmeg kohlrabi schnitzel croissant gatito mariposa girasole zonnebloem truskawka jahoda ромашка берёза"
+    " kumquat tamarind paprika bramble thistle"
 ).split()
-PLAIN = "the morning blue sun monday happy home go over my old house friend never again water light night red up".split()
+PLAIN = (
+    "the morning blue sun monday happy home go over my old house friend never again water light night red up".split()
+)
 _SPEAKS = re.compile(r"passw|passphrase|passcode|\bpwd|\bpw\b|credential|secret|login", re.I)
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _FAR_EAST = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
@@ -95,30 +98,91 @@ def _drawn(random: Random) -> list[Callable[[], str]]:
 
     letters = string.ascii_letters + string.digits
     return [
-        *(word, word, word, word, large, large, leet, lambda: f"{word()}{random.randint(1, 9999)}", lambda: f"{word()}!"),
+        *(
+            word,
+            word,
+            word,
+            word,
+            large,
+            large,
+            leet,
+            lambda: f"{word()}{random.randint(1, 9999)}",
+            lambda: f"{word()}!",
+        ),
         *(lambda: f"{large()}{random.randint(10, 2099)}{random.choice('!@#$%&*?')}", lambda: large() + large()),
         *(lambda: f"{leet()}{random.choice('_-.')}{large()}{random.randint(1, 99)}", lambda: word() + large()),
-        *(lambda: chance(letters, 8, 22), lambda: chance(letters + "!@#%^*+?~", 7, 16)),
+        *(
+            lambda: chance(letters, 8, 22),
+            lambda: chance("0123456789abcdef", 16, 40),
+            lambda: chance(letters + "!@#%^*+?~", 7, 16),
+        ),
         *(lambda: "-".join(random.sample(PASSWORD_WORDS, 4)), lambda: f"{word()}{random.choice('-._&')}{word()}"),
-        *(lambda: f"{large()}{random.choice('-.&/')}{large()}", lambda: f"{word()[:4]}{random.randint(1, 9)}{word()[:4]}"),
-        *(lambda: str(random.randint(1000, 10 ** random.randint(4, 8))), lambda: f"{random.randint(0, 9)}{word()}{word()}"),
-        *(lambda: f"{large()}{random.choice('-_.')}{random.randint(1, 2030)}", lambda: f"{word()}{random.randint(0, 9)}"),
-        *(lambda: "-".join(chance(letters, 2, 4) for _ in range(random.randint(2, 4))), lambda: chance(letters + "!#?", 5, 7)),
-        *(lambda: f"{word()}-{random.choice(PLAIN)}-{random.choice(PLAIN)}", lambda: f"{random.choice(PLAIN)}.{word()}"),
+        *(
+            lambda: f"{large()}{random.choice('-.&/')}{large()}",
+            lambda: f"{word()[:4]}{random.randint(1, 9)}{word()[:4]}",
+        ),
+        *(
+            lambda: str(random.randint(1000, 10 ** random.randint(4, 8))),
+            lambda: f"{random.randint(0, 9)}{word()}{word()}",
+        ),
+        *(
+            lambda: f"{large()}{random.choice('-_.')}{random.randint(1, 2030)}",
+            lambda: f"{word()}{random.randint(0, 9)}",
+        ),
+        *(
+            lambda: "-".join(chance(letters, 2, 4) for _ in range(random.randint(2, 4))),
+            lambda: chance(letters + "!#?", 5, 7),
+        ),
+        *(
+            lambda: f"{word()}-{random.choice(PLAIN)}-{random.choice(PLAIN)}",
+            lambda: f"{random.choice(PLAIN)}.{word()}",
+        ),
         *(lambda: f"{random.choice(PLAIN)}{random.randint(1, 99)}", lambda: f"{word()}{random.choice('-._&')}{word()}"),
-        *(lambda: "-".join(random.sample(PLAIN, 3)) + str(random.randint(1, 99)), lambda: f"{word()}{random.choice('-_.')}{word()}"),
+        *(
+            lambda: "-".join(random.sample(PLAIN, 3)) + str(random.randint(1, 99)),
+            lambda: f"{word()}{random.choice('-_.')}{word()}",
+        ),
         *(lambda: f"{word()[:4]}{random.choice('!@#')}{word()}", lambda: f"{word()}-{word()}{random.randint(1, 99)}"),
-        *(lambda: " ".join(random.sample(PASSWORD_WORDS, random.randint(2, 5))), lambda: " ".join(random.sample(PLAIN, 4))),
+        *(
+            lambda: " ".join(random.sample(PASSWORD_WORDS, random.randint(2, 5))),
+            lambda: " ".join(random.sample(PLAIN, 4)),
+        ),
     ]
 
 
-_BEFORE = ("hey, ", "ok so ", "btw ", "FYI: ", "I checked again and ", "- ", "> ", "Note: ", "1. ", "sorry, ", "we moved, ")
+_BEFORE = (
+    "hey, ",
+    "ok so ",
+    "btw ",
+    "FYI: ",
+    "I checked again and ",
+    "- ",
+    "> ",
+    "Note: ",
+    "1. ",
+    "sorry, ",
+    "we moved, ",
+)
 _BEHIND = (
     *(", can you run the migration now?", " and then restart the service", ". Please do not share it.", ", thanks!"),
-    *(" (temporary)", " if you need it", ", but it does not work", ". The user is admin.", ", it was changed last week"),
+    *(
+        " (temporary)",
+        " if you need it",
+        ", but it does not work",
+        ". The user is admin.",
+        ", it was changed last week",
+    ),
     *(" because the old one expired", " so try again", " until monday", ", then ssh to 10.0.0.4", " when you deploy"),
     *(" lol", " - ask me if it fails", ", bitte nicht weitergeben", ", merci", ", no lo compartas", " para entrar"),
-    *(", не забудь", " i uruchom ponownie", "，谢谢", "、お願いします", " ve tekrar dene", " # TODO move to vault", "\n"),
+    *(
+        ", не забудь",
+        " i uruchom ponownie",
+        "，谢谢",
+        "、お願いします",
+        " ve tekrar dene",
+        " # TODO move to vault",
+        "\n",
+    ),
 )
 _NOUN = re.compile(r"(?<![\w-])(?:[Pp]assword|passphrase|pw|Passwort|Kennwort)(?![\w:=-])")
 _NOUNS = (
@@ -154,7 +218,13 @@ def filled(wording: str, random: Random) -> tuple[str, str]:
 def hands() -> dict[str, tuple[list[str], list[str]]]:
     """By whom: wordings that give a password, and texts that give none."""
     own = [wording for each in ROUNDS.values() for wording in each]
-    said = (*sentences.SENTENCES.values(), sentences.COMMANDS, *crossed.SAID.values(), crossed.COMMANDS, crossed.SETTINGS)
+    said = (
+        *sentences.SENTENCES.values(),
+        sentences.COMMANDS,
+        *crossed.SAID.values(),
+        crossed.COMMANDS,
+        crossed.SETTINGS,
+    )
     own += [re.sub(r"\{\w*\}", "{p}", wording) for each in said for wording in each]
     found = {"own": (list(dict.fromkeys(own)), list(sentences.HARMLESS))}
     for line in HANDS.read_text(encoding="utf-8").splitlines():
@@ -189,7 +259,9 @@ def source_texts() -> Iterator[str]:
         for path in sorted(Path(folder).rglob("*.py")):
             if not {"hardwon", "faker", "benchmarks"} & {*path.parts}:
                 lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-                yield from ("\n".join(lines[at : at + 3]) for at, line in enumerate(lines) if _SPEAKS.search(line[:400]))
+                yield from (
+                    "\n".join(lines[at : at + 3]) for at, line in enumerate(lines) if _SPEAKS.search(line[:400])
+                )
 
 
 def messages() -> Iterator[str]:
@@ -202,15 +274,14 @@ def messages() -> Iterator[str]:
             continue
         for source, said in known.items():
             of = source[0] if isinstance(source, tuple) else source
-            if isinstance(said, str) and re.search(r"passwor|passphrase|passcode", of, re.I):
-                if "%0A" not in said and "_" not in said:
-                    yield said
+            if isinstance(said, str) and re.search(r"passwor|passphrase|passcode", of, re.I) and "_" not in said:
+                yield said.replace("%0A", " ")
 
 
 def common_words(real: Iterable[str], said: Iterable[str]) -> list[str]:
     """What many real texts have, and what messages of passwords have."""
     counts = Counter(word for text in real for word in {word.lower() for word in _WORD.findall(text)} if word.isascii())
-    words = {word for word, number in counts.items() if number >= 6}
+    words = {word for word, number in counts.items() if number >= 20}
     said = [*said, *(text for each in LANGUAGES.values() for text in each["said"])]
     words |= {word.lower() for text in said for word in _WORD.findall(text) if not _FAR_EAST.search(word)}
     return sorted(words)
@@ -284,11 +355,20 @@ def main() -> None:
     real, said = list(real_texts()), list(dict.fromkeys(messages()))
     if "--dry" not in sys.argv:
         (DATA / WORDS).write_text("\n".join(common_words(real, said)) + "\n", encoding="utf-8")
-        likely_passwords._common.cache_clear()
+        value_forms._common.cache_clear()
+        value_forms.shape.cache_clear()
     by_hand = {
         hand: (
-            [Text(rows(*filled(varied(wording, random), random)), OF_TEXTS_WITH) for wording in given for _ in range(VALUES_PER_WORDING)],
-            [Text(rows(text), OF_TEXTS_WITHOUT) for each in without for text in (each, *(varied(each, random) for _ in "123"))],
+            [
+                Text(rows(*filled(varied(wording, random), random)), OF_TEXTS_WITH)
+                for wording in given
+                for _ in range(VALUES_PER_WORDING)
+            ],
+            [
+                Text(rows(text), OF_TEXTS_WITHOUT)
+                for each in without
+                for text in (each, *(varied(each, random) for _ in "123"))
+            ],
         )
         for hand, (given, without) in hands().items()
     }
@@ -303,16 +383,20 @@ def main() -> None:
         wrong = sorted((best(text.rows, weights) for text in free[1::2]), reverse=True)
         bar = max(wrong[len(real) // 2 // WRONG_IN_TEXTS], 1.0)
         given, without = by_hand[left]
-        found = sum(best(text.rows, weights, given=True) > bar for text in given) / len(given)
+        recall = sum(best(text.rows, weights, given=True) > bar for text in given) / len(given)
         hit = sum(best(text.rows, weights) > bar for text in without)
         elsewhere = sum(best(text.rows, weights) > bar for text in other[1::2])
-        print(f"without the {left} hand, at {bar:.2f}: {found:.3f} of {len(given)} of its texts found,"
-              f" {hit} of {len(without)} without one hit, and {elsewhere} of {len(other[1::2]):,} lines and messages")
+        print(
+            f"without the {left} hand, at {bar:.2f}: {recall:.3f} of {len(given)} of its texts found,"
+            f" {hit} of {len(without)} without one hit, and {elsewhere} of {len(other[1::2]):,} lines and messages"
+        )
     weights = fitted([*(text for both in by_hand.values() for each in both for text in each), *made, *free, *other])
     wrong = sorted((best(text.rows, weights) for text in free), reverse=True)
     print("highest of the real texts:", [round(value, 1) for value in wrong[:8]], "weights:", len(weights))
     if "--dry" not in sys.argv:
-        (DATA / WEIGHTS).write_text(json.dumps(weights, ensure_ascii=False, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+        (DATA / WEIGHTS).write_text(
+            json.dumps(weights, ensure_ascii=False, indent=0, sort_keys=True) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Passwords that people tell without calling them so: logins of two words, tables, answers, what is typed when asked."""
+"""Passwords that people tell without calling them so: logins of two words, tables, answers, what is typed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from hardwon.scrub.rule import Accepts, Candidate, Rule
-from hardwon.scrub.rules.likely_passwords import PASSWORDS, shape
+from hardwon.scrub.rules.likely_passwords import PASSWORDS
+from hardwon.scrub.rules.value_forms import shape
 from hardwon.scrub.shapes import is_stand_in, places_of
 from hardwon.text.normalise import MARK_ENDS
 
@@ -42,14 +43,40 @@ _LOGINS = (
     *("login", "log in", "logged in", "logging in", "logs in", "sign in", "credential", "creds", "basic auth", "auth:"),
     *("wifi:", "wlan:", "identifiant", "zugang", "anmeldung", "einloggen", "melde dich", "connecte-toi", "connexion"),
     *("accès", "acceso", "accedi", "accesso", "inicia sesión", "entra con", "entre com", "acesse", "credencia"),
-    *("credenzial", "inloggen", "inloggning", "logga in", "zaloguj", "přihlás", "logowanie", "giriş", "логин", "залогин"),
-    *("учётк", "учетк", "вход", "войди", "登录", "登入", "账号", "帳號", "ログイン", "로그인", "계정", "đăng nhập", "masuk"),
+    *(
+        "credenzial",
+        "inloggen",
+        "inloggning",
+        "logga in",
+        "zaloguj",
+        "přihlás",
+        "logowanie",
+        "giriş",
+        "логин",
+        "залогин",
+    ),
+    *(
+        "учётк",
+        "учетк",
+        "вход",
+        "войди",
+        "登录",
+        "登入",
+        "账号",
+        "帳號",
+        "ログイン",
+        "로그인",
+        "계정",
+        "đăng nhập",
+        "masuk",
+    ),
     *("u/p", "user/pass", "user/pw", "vpn:", "ftp:", "ssh:"),
 )
 _WHOSE = r"(?:[ ][(\"'`]?[^\s\"'`<>(){}\[\];:=|,]{1,40}+[)\"'`,]{0,2}){0,6}?"
 _USER = (
     r"(?:(?:(?<=creds)|(?<=credentials)|(?<=[:：]))[ ]{1,2}|[ ]{0,2}(?:[:=]|[-=]>|→)[ ]{1,2}|[ ]\("
-    r"|[ ](?:with|as|using|are|is|mit|als|sind|avec|sont|con|son|como|são|sono|zijn|com|met|med|jako|pod|под|с|用|ile)[ ]{1,2})"
+    r"|[ ](?:with|as|using|are|is|mit|als|sind|avec|sont|con|son|como|são|sono|zijn|com|met|med"
+    r"|jako|pod|под|с|用|ile)[ ]{1,2})"
     r"[\"'`]?(?P<user>[a-z][\w.@+-]{1,40})[\"'`]?"
 )
 _SIGN = r"[ ]?(?:[/:|]|//)[ ]?"
@@ -63,7 +90,7 @@ _NAMED = tuple(
 )
 _IN_LETTERS = (
     r"(?<![a-z0-9])(?:u|usr|user|username|benutzer|usuario|usuário|utente)[ ]?[:=][ ]?"
-    r"[^\s,;/|]{1,64}[ ]{0,2}[,;/|]?[ ]{0,2}(?<=[ ,])(?:p|pw|pass|p/w)[:=][ ]?"
+    r"[^\s,;/|]{1,64}[ ]{0,2}[,;/|]?[ \n]{0,2}(?<=[ ,\n])(?:p|pw|pass|p/w)[:=][ ]?"
 )
 
 
@@ -75,13 +102,45 @@ def is_login_password(candidate: Candidate) -> bool:
 # What opens something, and what is typed when somebody asks for it: `at the prompt type hunter2`.
 
 _PROTECTED = (
-    *("protected with", "protected by", "secured with", "locked with", "unlocked with", "unlock it with", "unlock with"),
-    *("unlocks with", "unseal with", "open it with", "opens with", "decrypt it with", "decrypts with", "encrypted with"),
+    *(
+        "protected with",
+        "protected by",
+        "secured with",
+        "locked with",
+        "unlocked with",
+        "unlock it with",
+        "unlock with",
+    ),
+    *(
+        "unlocks with",
+        "unseal with",
+        "open it with",
+        "opens with",
+        "decrypt it with",
+        "decrypts with",
+        "encrypted with",
+    ),
     *("entsperren mit", "déverrouille avec", "desbloquea con", "logging in with", "authenticate with", "log in with"),
-    *("authenticates with", "geschützt mit", "protégé par", "protegido con", "protegido com", "protetto da", "защищено"),
+    *(
+        "authenticates with",
+        "geschützt mit",
+        "protégé par",
+        "protegido con",
+        "protegido com",
+        "protetto da",
+        "защищено",
+    ),
 )
 _ASKED = (
-    *("when it asks", "when asked", "when prompted", "if prompted", "if it asks", "when sudo asks", "when sudo prompts"),
+    *(
+        "when it asks",
+        "when asked",
+        "when prompted",
+        "if prompted",
+        "if it asks",
+        "when sudo asks",
+        "when sudo prompts",
+    ),
     *("when it prompts", "at the prompt", "when ssh asks", "if sudo asks", "will prompt", "will ask", "wenn es fragt"),
     *("wenn er fragt", "quand il demande", "cuando pregunte", "cuando lo pida", "quando pedir", "quando chiede"),
     *("когда спросит", "если спросит"),
@@ -104,13 +163,11 @@ def _typed_when_asked(text: str) -> Iterator[int]:
 
 # An answer in the next line, and a table with a column of passwords.
 
-_COLUMNS = ("password", "passwort", "contraseña", "senha", "kennwort", "passwd", "mot de passe", "hasło", "пароль")
-_FOREIGN_COLUMNS = ("パスワード", "密码", "비밀번호")
-_HEADING = re.compile(
-    r"^(?P<before>(?:[^\n,;|\t]{0,40}[,;|\t]){1,8})[ ]{0,20}[\"'`*]{0,2}"
-    rf"(?:{'|'.join((*_COLUMNS, *_FOREIGN_COLUMNS))}|pwd?|pin)[\"'`*]{{0,2}}[ ]{{0,20}}(?P<sign>[,;|\t]|$)",
-    re.M,
+_COLUMN = (
+    rf"[^\n,;|\t]{{0,24}}(?:{_any_of(PASSWORDS)}|(?<![a-z])(?:pwd?|pin|secret|api[ _-]?key)(?![a-z]))"
+    r"[a-z\"'`*]{0,3}[ ]{0,20}"
 )
+_HEADING = re.compile(rf"^(?P<before>(?:[^\n,;|\t]{{0,40}}[,;|\t]){{1,8}})(?={_COLUMN}(?:[,;|\t]|$))", re.M)
 _RULED = re.compile(r"[-+|:= ]{3,}")
 _MAX_ROWS = 200
 
@@ -160,7 +217,7 @@ TOLD = (
     _said(
         "u: USER p: PASSWORD",
         _IN_LETTERS + _VALUE,
-        tuple(f"{before}{name}{sign}" for before in " ," for name in ("p", "pw", "pass", "p/w") for sign in ":="),
+        tuple(f"{before}{name}{sign}" for before in " ,\n" for name in ("p", "pw", "pass", "p/w") for sign in ":="),
         is_any,
         at=False,
     ),
@@ -176,7 +233,7 @@ TOLD = (
     _said(
         "Below a heading `password` in a table",
         rf"[\"'`]?(?P<secret>[^\s,;|\"'`{MARK_ENDS}]{{4,128}})[\"'`]?(?=[ \t]*(?:[,;|\t\n]|\Z))",
-        (*(word for word in _COLUMNS if word != "contraseña"), "contrase", *_FOREIGN_COLUMNS, "pw", "pin"),
+        (*PASSWORDS, "pw", "pin", "secret", "key"),
         is_in_column,
     )._replace(places=_cells_below),
 )
