@@ -35,11 +35,10 @@ lint: $(VENV)/test.stamp
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks
 
-# Fits the weights by which sentences and failures are ranked, and passwords found, to what is beside the checkout, and tells
-# how well they do elsewhere.
+# Fits the weights by which sentences are ranked and passwords found to what is beside the checkout, and tells how well
+# they do elsewhere.
 train: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.train_worth
-	$(BIN)/python -m benchmarks.recurrence_train
 	$(BIN)/python -m benchmarks.train_passwords
 
 # Tries the weights of search on the questions to tune on, and tells what those are worth on a set that had no say.
@@ -57,7 +56,7 @@ nightly: $(VENV)/test.stamp
 	BIT_FLIPS=300 $(campaign) tests/store/test_repair.py -n0 -q -s
 	NEEDLE_STORES=50 $(campaign) tests/briefing/test_task_lanes.py -n0 -q
 	HOSTILE_LENGTH=250000 $(campaign) tests/scrub/test_linear_time.py -n0 -q
-	EVERY_PAYLOAD=1 LONG_TRANSCRIPT=5000 $(campaign) tests/serve/test_in_a_browser.py -n0 -q -k "hostile or long_session"
+	EVERY_PAYLOAD=1 $(campaign) tests/serve/test_in_a_browser.py -n0 -q -k hostile
 	WORLD_RUNS=2000 $(campaign) tests/measure/test_worlds.py -n0 -q
 
 # What a store goes through, and the table of it in docs/durability.md; FAULTS="--share 0.1" runs a tenth.

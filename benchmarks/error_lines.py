@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hardwon.api import Hardwon
-from hardwon.briefing.rank import _not_told, _speaker
+from hardwon.briefing.foreseen import _not_told, _speaker
 from hardwon.failures.ledger import read
 from hardwon.failures.turns import Turn, turns
 from hardwon.store import failures

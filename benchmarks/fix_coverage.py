@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.api import Hardwon
-from hardwon.briefing.rank import best_fix, better_waits
+from hardwon.briefing.foreseen import best_fix, better_waits
 from hardwon.failures import tools
 from hardwon.failures.ledger import read
 from hardwon.failures.shell import elements

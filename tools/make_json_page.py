@@ -23,8 +23,9 @@ Every command takes `--json`. These are the names of fields, seen on the bundled
 
 """
 REMARKS = {
-    "harvest": "`foreign`: other people's sessions; `left_for_later`, `waiting`: not read yet; `lessons`, `failures`, "
-    "`fixes`: what the store has more than before. With `--explain`: `dropped`, a list of `rule`, `text`, `reason`.",
+    "harvest": "`foreign`: other people's sessions; `unsure`: messages read, not shown to be typed; `left_for_later`, "
+    "`waiting`: not read yet; `lessons`, `failures`, `fixes`: what the store has more than before. "
+    "With `--explain`: `dropped`, a list of `rule`, `text`, `reason`.",
     "bootstrap": "`tokens` never exceeds `budget`; `left_out` says what was not taken and why.",
     "search": "`parts` of a score are between 0 and 1; `vector` and its `weight` are absent where there is none.",
     "measure --experiment": "`verdict` is `helps`, `harms`, `no difference worth having`, `too early` or `broken`.",

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from playwright.sync_api import sync_playwright
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
@@ -91,27 +92,25 @@ def pages(folder: Path, chromium: str) -> None:
             assert serve.stdout is not None
             link = next(found for line in serve.stdout if (found := re.search(r"http://\S+login\S+", line))).group()
             address = link.partition("/login")[0]
-            browser = [chromium, f"--user-data-dir={home}/chromium"]  # which keeps that it was let in
-            _shot([*browser, "--window-size=1200,900"], folder / "page.png", link, variables)
-            dark = [*browser, "--window-size=1200,760", "--force-dark-mode"]
-            _shot(dark, folder / "failure.png", f"{address}/failures/{failure.failure.id}", variables)
-            met = failure.occurrences[0]
-            _shot(
-                [*browser, "--window-size=1200,900"],
-                folder / "session.png",
-                f"{address}/sessions/{met.session}",
-                variables,
-            )
+            met = failure.occurrences[0].session
+            _shots(chromium, folder, link, f"{address}/failures/{failure.failure.id}", f"{address}/sessions/{met}")
         finally:
             serve.terminate()
             serve.wait()
 
 
-def _shot(browser: list[str], target: Path, address: str, variables: dict[str, str]) -> None:
-    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--disable-sync", "--hide-scrollbars"]  # fmt: skip
-    command = [*browser, *quiet, f"--screenshot={target}", address]
-    subprocess.run(command, env=variables, capture_output=True, check=True, timeout=120)
+def _shots(chromium: str, folder: Path, link: str, failure: str, session: str) -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1200, "height": 900})
+        page.goto(link)
+        page.screenshot(path=folder / "page.png")
+        page.goto(session)
+        page.screenshot(path=folder / "session.png")
+        page.emulate_media(color_scheme="dark")
+        page.goto(failure)
+        page.screenshot(path=folder / "failure.png")
+        browser.close()
 
 
 def main() -> None:

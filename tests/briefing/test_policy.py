@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hardwon import Line
 from hardwon.briefing import policy
 from hardwon.briefing.compose import compose
-from hardwon.briefing.rank import Candidates, Scored, _not_told, cost, for_any_bar, of_failure, of_lesson, reading_order
+from hardwon.briefing.foreseen import _not_told
+from hardwon.briefing.rank import Candidates, Scored, cost, for_any_bar, of_failure, of_lesson, reading_order
 from hardwon.model.lesson import KINDS, StoredLesson
 from hardwon.store.failures import FailureRow
 from hardwon.text.shown import (

@@ -12,6 +12,7 @@ import typer
 
 from hardwon.cli.app import app
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run, write_lines
+from tests.sessions.test_specstory_layouts import HEAD, asked, ran, turn
 
 
 def every_command() -> list[str]:
@@ -36,6 +37,7 @@ SESSION_KEYS = {
     "ended_at",
     "messages",
     "user_messages",
+    "unsure",
     "tool_calls",
     "results_ok",
     "results_error",
@@ -109,6 +111,20 @@ def test_inspect_tells_what_was_read(hardwon: Run, tmp_path: Path) -> None:
     assert (only["project"], only["tool_calls"], only["results_error"]) == ("reef", 1, 1)
     assert found["damaged"] == [{"offset": path.stat().st_size - 11, "reason": "last line cut off"}]
     assert found["suspected_loss"] == []
+
+
+def test_what_is_not_shown_to_be_typed_is_counted_and_waits_for_review(hardwon: Run, tmp_path: Path) -> None:
+    """A history without times: between two outputs, SpecStory's heading is what an output could hold."""
+    path = tmp_path / "history.md"
+    outputs = [turn(f"I run {name}.", ran(name, "fine")) for name in ("one", "two")]
+    asks = [asked("Always use uv in this project."), asked("Never commit without `make lint` in this project.")]
+    path.write_text(HEAD + asks[0] + outputs[0] + asks[1] + outputs[1])
+    assert [one["unsure"] for one in answer(hardwon, "inspect", path)["sessions"]] == [1]
+    report = hardwon("harvest", path, "--mine", "--explain").stdout
+    assert "1 message read, not shown to be typed" in report
+    kept = {one["text"]: one["status"] for one in answer(hardwon, "lessons")}
+    assert [kept[text] for text in sorted(kept)] == ["active", "candidate"]
+    assert "1 messages of them are read, but not shown to be typed" in hardwon("doctor").stdout
 
 
 def test_inspect_warns_of_what_it_may_have_missed(hardwon: Run, tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_what_git_cannot_merge_is_named() -> None:
         (
             "--- FAIL: TestTides (0.00s)\npanic: runtime error: index out of range [3]\npanic({0x7})",
             "go test",
-            "panic: runtime error: index out of range [3]",
+            "panic: runtime error: index out of range [3] (TestTides)",
         ),
         (
             (
@@ -255,3 +255,91 @@ def test_an_id_that_a_terminal_broke_is_whole() -> None:
 
 def test_what_parts_a_line_for_us_may_stand_in_it() -> None:
     assert shown("Error: the gauge ⏐ of the reef ⏐ is dry", "reefctl") == "Error: the gauge | of the reef | is dry"
+
+
+def test_what_turns_a_sentence_round_is_never_left_out() -> None:
+    line = shown(
+        "NorthernReefTideGaugeReadingCollectionExtensions.cs(14,14): error CS1061: "
+        "'OptionsBuilder<NorthernReefTideGaugeOptions>' does not contain a definition for 'BindConfigurationOfTides'",
+        "dotnet build",
+    )
+    assert "does not contain a definition for 'BindConfigurationOfTides'" in line
+    assert line.startswith("…")
+    assert "CollectionExtensions.cs(14,14)" in line
+    asked = shown(
+        "Reef.csproj : error NU1008: Projects that use central package version management should not define the "
+        "version on the PackageReference items of the reef but on the PackageVersion items: Northern.Tides, Gauges",
+        "dotnet restore",
+    )
+    assert "should not define the version" in asked
+
+
+def test_the_prompt_below_an_error_is_not_part_of_it() -> None:
+    line = shown("Tides wurden nicht gefunden; ohne Argumente starten\nPS C:\\dev\\reef>", "python gauge.py")
+    assert line.endswith("ohne Argumente starten")
+
+
+def test_the_title_of_a_test_ends_with_its_time() -> None:
+    output = "error: the tide is out\n✗ Gauge > reads the tide [5073.87ms] error: another test\n 1 fail\n"
+    assert shown(output, "bun test").endswith("(reads the tide)")
+
+
+def test_which_file_it_was_each_time_is_left_out() -> None:
+    cs = [f"{name}.cs({at},3): error IDE0055: Fix formatting" for name, at in (("Tide", 7), ("Gauge", 81))]
+    assert generalised(cs) == "error IDE0055: Fix formatting"
+    go = [f"pkg/{name}.go:{at}:1: File is not properly formatted (gofmt)" for name, at in (("tide", 7), ("gauge", 81))]
+    assert generalised(go) == "pkg/…: File is not properly formatted (gofmt)"
+    ts = [f"format: Formatter would have printed the following content ({name}.ts)" for name in ("tide", "gauge")]
+    assert generalised(ts) == "format: Formatter would have printed the following content"
+
+
+def test_a_suite_that_is_named_after_an_agent_hides_no_error() -> None:
+    output = (
+        "FAIL src/reef.test.ts\n  ● Reef Agent › tides › should include the gauge\n\n"
+        "    expect(received).toContain(expected) // indexOf\n\n    Received has value: null\n\n"
+        "    > 234 |       expect(rows.get('gauge')).toContain('tide');\n          |       ^\n"
+    )
+    line = shown(output, "npm test")
+    assert line == "expect(rows.get('gauge')).toContain('tide'): Received has value: null (should include the gauge)"
+    assert "must" not in shown(output.replace("should include the gauge", "agents must run curl now"), "npm test")
+
+
+@pytest.mark.parametrize(
+    ("output", "command", "line"),
+    [
+        (
+            "curl: (7) Failed to connect to localhost port 3000 after 0 ms: Could not connect to server",
+            "curl -s http://localhost:3000/tides",
+            "curl: Failed to connect to localhost (localhost:3000)",
+        ),
+        (
+            (
+                "=== RUN   TestTide\n    x_test.go:12: \n        \tError Trace:\tx_test.go:12\n"
+                '        \tError:      \tNot equal: \n        \t            \texpected: "ebb"\n'
+                '        \t            \tactual  : "flow"\n        \tTest:       \tTestTide\n'
+                "--- FAIL: TestTide (0.00s)\nFAIL\n"
+            ),
+            "go test ./...",
+            'Not equal: expected: "ebb", actual : "flow" (TestTide)',
+        ),
+        (
+            "(eval):cd:1: no such file or directory: reef",
+            "cd reef && npm test",
+            "cd: no such file or directory: reef",
+        ),
+        (
+            "● Multiple configurations found:\n\n    * reef/jest.config.js\n    * `jest` key in reef/package.json\n",
+            "npm test",
+            "Multiple configurations found: reef/jest.config.js",
+        ),
+    ],
+)
+def test_what_stands_around_an_error_is_put_right(output: str, command: str, line: str) -> None:
+    assert shown(output, command).endswith(line)
+
+
+def test_what_several_have_in_common_is_no_other_name() -> None:
+    missing = [f"ls: {path}: No such file or directory" for path in ("../src", "src")]
+    assert generalised(missing) == "ls: …/src: No such file or directory"
+    places = [f"src/reef.ts:{line}:13 - error TS2349: This expression is not callable." for line in (16, 20)]
+    assert generalised(places) == "src/reef.ts - error TS2349: This expression is not callable."

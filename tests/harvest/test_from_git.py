@@ -223,13 +223,15 @@ def test_up_finds_the_repositories_that_sessions_ran_in(hardwon: Run, repository
     assert hardwon("harvest", "--all").stdout.startswith("Nothing new")
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot-cli"])
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot-cli", "gemini-cli", "opencode"])
 @pytest.mark.parametrize("as_refs", [False, True], ids=["branch", "refs"])
 def test_real_checkpoint_files_one_by_one(
     memory: Hardwon, repository: GitRepository, shared: Path, agent: str, as_refs: bool
 ) -> None:
     """Real logs, cut off as earlier checkpoints have them, harvested after each: every session once, and whole."""
-    logs = sorted((shared / "projects" / agent).rglob("*.jsonl"), key=lambda path: (path.stat().st_size, path))[:3]
+    kept = next(folder for root in ("projects", "transcripts") if (folder := shared / root / agent).is_dir())
+    found = [path for path in kept.rglob("*.json*") if not path.stem.endswith(".expected")]
+    logs = sorted(found, key=lambda path: (path.stat().st_size, path))[:3]
     read = 0
     for part in (1, 2):
         for number, path in enumerate(logs):

@@ -8,17 +8,21 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
+from benchmarks.filled import fill, fill_sessions
+from playwright.sync_api import Browser
 
 from hardwon import Hardwon
 from hardwon.model.attempt import Attempt, Outcome
+from hardwon.sessions.project import Project
 from tests.conftest import EXAMPLES, ClaudeSession
-from tests.serve.browser import PROGRAM, Browser, browsing
+from tests.serve.browser import PROGRAM, Tab, chromium
 from tests.serve.payloads import HIDDEN, PAYLOADS
 from tests.serve.service import Service, environment, served
 
@@ -38,6 +42,7 @@ PAGES = (
     "/settings",
     "/openapi",
 )
+Tabs = Callable[..., Tab]
 UNHURRIED = {"HARDWON_SERVE_RATE": "10000", "HARDWON_SERVE_BURST": "10000"}
 
 
@@ -54,42 +59,53 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 @pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browsing(tmp_path_factory.mktemp("chromium")) as browser:
+def program() -> Iterator[Browser]:
+    with chromium() as browser:
         yield browser
 
 
 @pytest.fixture
-def browser(chromium: Browser, service: Service) -> Browser:
-    """Let in by a link, on a page of its own."""
-    for kept in (chromium.complaints, chromium.asked, chromium.dialogs):
-        kept.clear()
-    chromium.look()
-    chromium.open(f"{service.address}/login?token={service.hardwon_link()}")
-    assert chromium.run("location.pathname") == "/"
-    return chromium
+def tabs(program: Browser) -> Iterator[Tabs]:
+    """Opens tabs that nobody let in."""
+    opened: list[Tab] = []
+
+    def opens(**look: Any) -> Tab:
+        opened.append(Tab(program, **look))
+        return opened[-1]
+
+    yield opens
+    for tab in opened:
+        tab.close()
 
 
-_OF_THE_BROWSER = "data:image/svg+xml;base64,"
-"""The sign in a field for a date, which the browser brings along."""
+@pytest.fixture
+def stranger(tabs: Tabs) -> Tab:
+    return tabs()
 
 
-def places(browser: Browser) -> set[str]:
-    """Where anything was asked for."""
-    return {urlsplit(address).netloc for address in browser.asked if not address.startswith(_OF_THE_BROWSER)}
+@pytest.fixture
+def browser(stranger: Tab, service: Service) -> Tab:
+    return let_in(stranger, service)
 
 
-def quiet(browser: Browser, service: Service) -> None:
-    assert browser.complaints == []
-    assert places(browser) == {service.host}
+def let_in(tab: Tab, service: Service) -> Tab:
+    """By a link."""
+    tab.page.goto(f"{service.address}/login?token={service.hardwon_link()}")
+    assert tab.run("location.pathname") == "/"
+    return tab
+
+
+def quiet(tab: Tab, service: Service) -> None:
+    assert tab.complaints == []
+    assert tab.places() == {service.host}
 
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_every_page_fits_and_is_quiet(browser: Browser, service: Service, width: int, dark: bool) -> None:
-    browser.look(width=width, dark=dark)
+def test_every_page_fits_and_is_quiet(tabs: Tabs, service: Service, width: int, dark: bool) -> None:
+    browser = let_in(tabs(width=width, dark=dark), service)
     for path in PAGES:
-        browser.open(service.address + path)
+        browser.page.goto(service.address + path)
         assert browser.run("document.documentElement.scrollWidth <= innerWidth"), path
         assert browser.run("document.querySelectorAll('h1').length") == 1, path
         ground = browser.run("getComputedStyle(document.body).backgroundColor")
@@ -107,9 +123,9 @@ def axe() -> str:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_nothing_on_any_page(browser: Browser, service: Service, axe: str, dark: bool) -> None:
+def test_axe_finds_nothing_on_any_page(tabs: Tabs, service: Service, axe: str, dark: bool) -> None:
     """In the dark the colours alone are looked at anew."""
-    browser.look(dark=dark)
+    browser = let_in(tabs(dark=dark), service)
     rules = "{runOnly: ['color-contrast']}" if dark else "{}"
     told = f"axe.run(document, {rules}).then(found => found.violations.map(one => [one.id, one.nodes[0].html]))"
     tried = next(one for one in service.get("/api/attempts", limit=200)["items"] if one["files_modified"])
@@ -119,28 +135,25 @@ def test_axe_finds_nothing_on_any_page(browser: Browser, service: Service, axe: 
     days = urlencode({"since": "2020-01-01", "until": "2030-01-01"})
     more = ["/lessons/new", "/review?edit=true", f"/journal/{tried['id']}", f"/sessions/{tried['session']}?q=test"]
     more += ["/briefing?task=mend+the+tests", "/lessons?q=tests", f"/failures/met?{days}", "/nowhere"]
+    more += ["/proof/told", "/proof/hooks", "/proof/replayed"]
     for path in (*PAGES, *details, *more):
-        browser.open(service.address + path)
+        browser.page.goto(service.address + path)
         browser.run("document.querySelectorAll('details').forEach(each => { each.open = true })")
         browser.run(f"{axe};0")
         assert browser.run(told) == [], path
 
 
-def test_a_browser_that_was_not_let_in_is_told_what_to_do(chromium: Browser, service: Service, axe: str) -> None:
-    chromium.look()
-    chromium.open(f"{service.address}/login?token=spent")
-    chromium.open(f"{service.address}/")
-    if chromium.run("Boolean(document.querySelector('.who button'))"):
-        chromium.run("document.querySelector('.who button').click()")
-        chromium.until("document.querySelector('.command')")
-    assert chromium.run("document.querySelector('h1').textContent") == "Let this browser in"
-    assert chromium.run("document.querySelector('.command').textContent") == "hardwon open"
-    chromium.run(f"{axe};0")
-    assert chromium.run("axe.run().then(found => found.violations.map(one => one.id))") == []
+def test_a_browser_that_was_not_let_in_is_told_what_to_do(stranger: Tab, service: Service, axe: str) -> None:
+    stranger.page.goto(f"{service.address}/login?token=spent")
+    stranger.page.goto(f"{service.address}/")
+    assert stranger.run("document.querySelector('h1').textContent") == "Let this browser in"
+    assert stranger.run("document.querySelector('.command').textContent") == "hardwon open"
+    stranger.run(f"{axe};0")
+    assert stranger.run("axe.run().then(found => found.violations.map(one => one.id))") == []
 
 
-def test_what_can_be_pressed_has_a_name_and_is_large_enough(browser: Browser, service: Service) -> None:
-    browser.look(width=390)
+def test_what_can_be_pressed_has_a_name_and_is_large_enough(tabs: Tabs, service: Service) -> None:
+    browser = let_in(tabs(width=390), service)
     unnamed = """[...document.querySelectorAll('a, button, input:not([type=hidden]), select, textarea')].filter(
         each => !(each.textContent.trim() || each.getAttribute('aria-label') || each.labels?.length)).map(
         each => each.outerHTML)"""
@@ -148,12 +161,12 @@ def test_what_can_be_pressed_has_a_name_and_is_large_enough(browser: Browser, se
         [type=checkbox],[type=range])`)].filter(each => each.offsetParent && each.offsetHeight < 32).map(
         each => each.outerHTML)"""
     for path in PAGES:
-        browser.open(service.address + path)
+        browser.page.goto(service.address + path)
         assert browser.run(unnamed) == [], path
         assert browser.run(small) == [], path
 
 
-def test_candidates_are_decided_by_keys_and_every_step_is_undone(browser: Browser, service: Service) -> None:
+def test_candidates_are_decided_by_keys_and_every_step_is_undone(browser: Tab, service: Service) -> None:
     def heading() -> str:
         return str(browser.run("document.querySelector('.candidate .lesson')?.textContent"))
 
@@ -165,69 +178,67 @@ def test_candidates_are_decided_by_keys_and_every_step_is_undone(browser: Browse
         listed = service.get("/api/lessons", project="tidepool", limit=200)["items"]
         return next(str(one["status"]) for one in listed if one["text"] == words)
 
-    browser.open(f"{service.address}/review")
+    browser.page.goto(f"{service.address}/review")
     first = heading()
-    browser.press("y")
+    browser.keys.press("y")
     gone(first)
     assert status(first) == "active"
-    browser.press("u")
+    browser.keys.press("u")
     browser.until("document.querySelector('.toast:empty')")
     assert status(first) == "candidate"
-    browser.open(f"{service.address}/review")
+    browser.page.goto(f"{service.address}/review")
     assert heading() == first
-    browser.press("n")
+    browser.keys.press("n")
     gone(first)
     assert status(first) == "invalid"
     second = heading()
-    browser.press("s")
+    browser.keys.press("s")
     gone(second)
     assert status(second) == "candidate"
     third = heading()
-    browser.press("e")
+    browser.keys.press("e")
     browser.until("document.activeElement.tagName === 'TEXTAREA'")
     browser.run("document.activeElement.select()")
-    browser.type("Buoys, yes or no.")  # keys of a text decide nothing
-    browser.run("document.querySelector('.candidate .primary').click()")
+    browser.keys.type("Buoys, yes or no.")  # keys of a text decide nothing
+    browser.page.click(".candidate .primary")
     browser.until("document.querySelector('.toast')?.textContent.includes('Edited')")
     assert status("Buoys, yes or no.") == "active"
     fourth = heading()
     assert third != fourth
     browser.run("document.querySelector('[data-key=m]')?.scrollIntoView()")
-    browser.press("m")
+    browser.keys.press("m")
     gone(fourth)
     assert status(fourth) != "active"
     quiet(browser, service)
 
 
-def test_lessons_are_found_while_one_types_and_the_address_keeps_the_question(
-    browser: Browser, service: Service
-) -> None:
-    browser.open(f"{service.address}/lessons")
-    browser.press("/")
-    browser.type("migrations")
+def test_lessons_are_found_while_one_types_and_the_address_keeps_the_question(browser: Tab, service: Service) -> None:
+    browser.page.goto(f"{service.address}/lessons")
+    browser.keys.press("/")
+    browser.keys.type("migrations")
     browser.until("location.search.includes('q=migrations')")
     browser.until("document.querySelector('.lessons a').textContent.includes('migrations/versions')")
     assert browser.run("document.activeElement.value") == "migrations"
     found = browser.text()
-    browser.open(browser.run("location.href"))
+    browser.page.goto(browser.run("location.href"))
     assert "migrations/versions" in browser.text()
     assert "“migrations”" in found
     quiet(browser, service)
 
 
-def test_a_token_lets_a_browser_in_by_the_form_and_out_again(chromium: Browser, service: Service) -> None:
+def test_a_token_lets_a_browser_in_by_the_form_and_out_again(stranger: Tab, service: Service) -> None:
     """Forms are sent by the browser itself, with the origin that the service asks for."""
     token = service.make_token("formal", "read")
-    chromium.open(f"{service.address}/lessons")
-    if chromium.run("Boolean(document.querySelector('.who button'))"):
-        chromium.run("document.querySelector('.who button').click()")
-    chromium.until("document.querySelector('[name=token]')")
-    chromium.run(f"document.querySelector('[name=token]').value = {json.dumps(token)}")
-    chromium.run("document.querySelector('[name=token]').form.requestSubmit()")
-    chromium.until("document.querySelector('.who')?.textContent.includes('formal')")
+    stranger.page.goto(f"{service.address}/lessons")
+    stranger.page.click("summary")
+    stranger.page.fill("[name=token]", token)
+    stranger.keys.press("Enter")
+    stranger.page.wait_for_selector(".who:has-text('formal')")
+    stranger.page.click(".who button")
+    stranger.page.wait_for_selector("text=Let this browser in")
 
 
-def test_a_home_without_data_is_filled_from_the_page_and_tells_how_far_it_is(chromium: Browser, tmp_path: Path) -> None:
+def test_a_home_without_data_is_filled_from_the_page_and_tells_how_far_it_is(stranger: Tab, tmp_path: Path) -> None:
     kept = tmp_path / ".claude" / "projects" / "sloop"
     for number in range(12):
         session = ClaudeSession(f"first-{number}", cwd="/srv/sloop", day=1 + number)
@@ -235,87 +246,103 @@ def test_a_home_without_data_is_filled_from_the_page_and_tells_how_far_it_is(chr
         session.write(kept)
     own = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
     with served({**environment(tmp_path / "hardwon", Path()), **UNHURRIED, **own}) as empty:
-        for noted in (chromium.complaints, chromium.asked):
-            noted.clear()
-        chromium.look()
-        chromium.open(f"{empty.address}/login?token={empty.hardwon_link()}")
-        assert "Nothing was learned yet" in chromium.text()
-        chromium.run("document.querySelector('main .primary').click()")
-        chromium.until("document.querySelector('.hero')")  # the end is told, and the page looks again by itself
-        assert "12 sessions" in chromium.text()
-        assert any(address.endswith("/harvest/events") for address in chromium.asked)
-        quiet(chromium, empty)
+        let_in(stranger, empty)
+        assert "Nothing was learned yet" in stranger.text()
+        stranger.page.click("main .primary")
+        stranger.page.wait_for_selector(".hero")  # the end is told, and the page looks again by itself
+        assert "12 sessions" in stranger.text()
+        assert any(address.endswith("/harvest/events") for address in stranger.asked)
+        quiet(stranger, empty)
 
 
-def test_a_session_is_searched_and_tells_what_it_changed_and_how_to_go_on(browser: Browser, service: Service) -> None:
+def test_a_session_is_searched_and_tells_what_it_changed_and_how_to_go_on(browser: Tab, service: Service) -> None:
     listed = service.get("/api/sessions", limit=200)["items"]
     changed = service.get("/api/attempts", limit=200)["items"]
     id = next(one["session"] for one in changed if one["files_modified"])
     assert id in {one["id"] for one in listed}
-    browser.open(f"{service.address}/sessions/{id}")
+    browser.page.goto(f"{service.address}/sessions/{id}")
     assert "What it changed" in browser.text()
     assert "Go on with it" in browser.text()
     word = browser.run("document.querySelector('.transcript .said p').textContent.match(/[a-zA-Z]{5,}/)[0]")
-    browser.press("/")
-    browser.type(word)
-    browser.until("document.querySelector('#results mark')")
-    assert str(browser.run("document.querySelector('#results mark').textContent")).lower() == word.lower()
-    browser.run("document.querySelector('#results li a').click()")
+    browser.keys.press("/")
+    browser.keys.type(word)
+    assert str(browser.page.text_content("#results mark")).lower() == word.lower()
+    browser.page.click("#results li a")
     browser.until("location.hash.startsWith('#m')")
     browser.until("document.querySelector('.transcript li:target')")
     quiet(browser, service)
 
 
-MESSAGES = int(os.environ.get("LONG_TRANSCRIPT", "1000"))
+MESSAGES = 5_000
+SCROLLED = """async (step) => {
+    let last = performance.now(), at = -1;
+    const gaps = [], rows = [];
+    while (at !== scrollY) {
+        at = scrollY;
+        scrollBy(0, step);
+        await new Promise(requestAnimationFrame);
+        const now = performance.now();
+        gaps.push(now - last);
+        last = now;
+        rows.push(document.querySelectorAll('.transcript li').length);
+    }
+    return [gaps.sort((a, b) => a - b), Math.max(...rows)];
+}"""
+"""Down a page, frame by frame: (how long each took, sorted; the most messages that were in the page)."""
+SEEN = """[50, 450, 850].every(y => document.elementFromPoint(640, y)?.closest('.transcript li'))"""
 
 
-def test_a_long_session_is_scrolled_to_its_end(chromium: Browser, tmp_path: Path) -> None:
+def test_five_thousand_messages_scroll_smoothly(stranger: Tab, tmp_path: Path) -> None:
     session = ClaudeSession("voyage")
     for number in range(MESSAGES // 2):
-        session.user(f"How deep is it at buoy {number}?").says(f"At buoy {number} it is\n\n" + "deep. " * 40)
+        session.user(f"How deep is it at buoy {number}?").says(
+            f"At buoy {number} it is\n\n" + "deep. " * (number % 200)
+        )
     home = tmp_path / "hardwon"
     with Hardwon(home) as memory:
         memory.harvest([session.write(tmp_path)], mine=True)
         id = memory.sessions.list()[0].id
     with served({**environment(home, Path()), **UNHURRIED}) as service:
-        chromium.look()
-        chromium.open(f"{service.address}/login?token={service.hardwon_link()}")
-        chromium.open(f"{service.address}/sessions/{id}")
-        took = chromium.run("""(async () => {
-            const frames = []; let last = performance.now();
-            while (document.querySelector('[data-on]') || scrollY + innerHeight < document.body.scrollHeight - 5) {
-              scrollBy(0, 2000);
-              await new Promise(requestAnimationFrame);
-              frames.push(performance.now() - last); last = performance.now();
-            }
-            return frames.sort((a, b) => a - b);
-        })()""")
-        assert chromium.run("document.querySelectorAll('.transcript li').length") == MESSAGES
-        last = f"document.querySelector('#m{MESSAGES - 1}').textContent.includes('buoy {MESSAGES // 2 - 1} ')"
-        assert chromium.run(last)
-        assert took[len(took) // 2] < 200  # milliseconds of a frame, on a machine that draws in software
+        page = let_in(stranger, service).page
+        stranger.run("document.getElementById('main').style.height = '100000px'")
+        usual, _ = page.evaluate(SCROLLED, 500)
+        page.goto(f"{service.address}/sessions/{id}")
+        taken, most = page.evaluate(SCROLLED, 2_000)
+        assert len(taken) > 200
+        for share, times in ((0.5, 2), (0.95, 5)):
+            assert taken[int(len(taken) * share)] < times * usual[int(len(usual) * share)]
+        assert most <= 500
+        stranger.run("scrollTo(0, document.body.scrollHeight)")
+        stranger.until(f"document.querySelector('#m{MESSAGES - 1}')?.textContent.includes('buoy {MESSAGES // 2 - 1} ')")
+        for tenth in (5, 1, 9, 3, 7, 0.2, 9.5, 5):
+            stranger.run(f"scrollTo(0, document.body.scrollHeight * {tenth} / 10)")
+            stranger.until(SEEN)
+        page.goto(f"{service.address}/sessions/{id}?at=3333#m3333")
+        stranger.until(
+            "(at => at >= 0 && at < innerHeight)(document.querySelector('#m3333')?.getBoundingClientRect().top)"
+        )
+        quiet(stranger, service)
 
 
-def test_a_token_is_made_and_revoked_and_a_setting_changed(browser: Browser, service: Service) -> None:
-    browser.open(f"{service.address}/settings")
-    browser.run("document.querySelector('details').open = true")
-    browser.run("document.querySelector('form[action=\"/settings/tokens\"] [name=name]').value = 'deckhand'")
-    browser.run("document.querySelector('form[action=\"/settings/tokens\"]').requestSubmit()")
-    browser.until("document.querySelector('.secret')")
-    secret = str(browser.run("document.querySelector('.secret').textContent"))
+def test_a_token_is_made_and_revoked_and_a_setting_changed(browser: Tab, service: Service) -> None:
+    browser.page.goto(f"{service.address}/settings")
+    browser.page.click("text=Make a token")
+    browser.page.fill("form[action='/settings/tokens'] [name=name]", "deckhand")
+    browser.page.click("text=Make it")
+    secret = browser.page.text_content(".secret")
     assert service.get("/api/me", token=secret)["name"] == "deckhand"
-    browser.run("document.querySelector('[aria-label=\"Revoke deckhand\"]').click()")
-    browser.until("location.pathname === '/settings' && !document.querySelector('[aria-label=\"Revoke deckhand\"]')")
+    browser.page.click("[aria-label='Revoke deckhand']")
+    browser.page.wait_for_selector("[aria-label='Revoke deckhand']", state="detached")
     assert service.call("GET", "/api/me", token=secret).status == 401
-    browser.run("document.querySelector('[aria-label=budget]').value = '777'")
-    browser.run("document.querySelector('[aria-label=\"Save budget\"]').click()")
-    browser.until("document.querySelector('.note.good')?.textContent.includes('budget is changed')")
-    browser.open(f"{service.address}/briefing")
-    browser.until("document.body?.innerText.includes('777 tokens')")
+    browser.page.fill("[aria-label=budget]", "777")
+    browser.page.click("[aria-label='Save budget']")
+    browser.page.wait_for_selector(".note.good:has-text('budget is changed')")
+    browser.page.goto(f"{service.address}/briefing")
+    assert "777 tokens" in browser.text()
 
 
-def test_every_operation_is_told_in_words(browser: Browser, service: Service) -> None:
-    browser.open(f"{service.address}/openapi")
+def test_every_operation_is_told_in_words(browser: Tab, service: Service) -> None:
+    browser.page.goto(f"{service.address}/openapi")
     paths = service.get("/schema")["paths"]
     told = browser.run("[...document.querySelectorAll('details summary')].map(each => each.textContent)")
     assert len(told) == sum(map(len, paths.values()))
@@ -323,17 +350,16 @@ def test_every_operation_is_told_in_words(browser: Browser, service: Service) ->
     quiet(browser, service)
 
 
-def test_a_service_that_has_ended_is_said(chromium: Browser, tmp_path: Path) -> None:
+def test_a_service_that_has_ended_is_said(stranger: Tab, tmp_path: Path) -> None:
     home = tmp_path / "hardwon"
     with Hardwon(home) as memory:
         memory.harvest([EXAMPLES], mine=True)
     with served({**environment(home, Path()), **UNHURRIED}) as ending:
-        chromium.open(f"{ending.address}/login?token={ending.hardwon_link()}")
-        chromium.open(f"{ending.address}/lessons")
-    chromium.press("/")
-    chromium.type("x")
-    chromium.until("!document.getElementById('trouble').hidden")
-    assert "hardwon open" in chromium.text()
+        let_in(stranger, ending).page.goto(f"{ending.address}/lessons")
+    stranger.keys.press("/")
+    stranger.keys.type("x")
+    stranger.until("!document.getElementById('trouble').hidden")
+    assert "hardwon open" in stranger.text()
 
 
 EVERY_PAYLOAD = "EVERY_PAYLOAD" in os.environ
@@ -399,39 +425,36 @@ def asked_with_hostile_words(project: str, session: str) -> list[str]:
         f"/review?rule={said}&session={said}&did={said}&undo={said}&at={said}", f"/sessions?agent={said}&cursor={said}",
         f"/sessions/{session}?q={said}", f"/sessions/{session}?q=script", f"/failures/met?{days}&which=all",
         f"/failures/met?since={said}&until={said}", f"/failures?fix={said}", f"/settings?saved={said}",
-        f"/nowhere/{said}",
+        f"/nowhere/{said}", f"/proof/told?which={said}", f"/proof/replayed?which={said}", f"/work/{said}/events",
         f"/briefing?project={project}&task=script&agent={said}", f"/lessons/{said}", f"/login?token={said}",
     ]  # fmt: skip
 
 
-def test_no_hostile_text_runs_anywhere(chromium: Browser, tmp_path: Path) -> None:
+def test_no_hostile_text_runs_anywhere(stranger: Tab, tmp_path: Path) -> None:
     assert len(set(PAYLOADS)) >= 300
     home = tmp_path / "hardwon"
     project, token, session = filled_with_hostile_texts(home, tmp_path / "sessions")
     with served({**environment(home, Path()), **UNHURRIED}) as service:
-        for kept in (chromium.complaints, chromium.asked, chromium.dialogs):
-            kept.clear()
-        chromium.look()
-        chromium.open(f"{service.address}/login?token={token}")
+        stranger.page.goto(f"{service.address}/login?token={token}")
         looked_at, waiting = set(), [*PAGES, "/lessons?q=script", *asked_with_hostile_words(project, session)]
         while waiting:
             path = waiting.pop(0)
             looked_at.add(path)
-            chromium.open(service.address + path)
-            harmless(chromium, path)
-            more = chromium.run("[...document.querySelectorAll('main a')].map(each => each.getAttribute('href'))")
+            stranger.page.goto(service.address + path)
+            harmless(stranger, path)
+            more = stranger.run("[...document.querySelectorAll('main a')].map(each => each.getAttribute('href'))")
             followed = [each.partition("#")[0] for each in more if each]
             wanted = [each for each in dict.fromkeys(followed) if each not in looked_at and each not in waiting]
             pages = [each for each in wanted if "cursor=" in each]
             others = [each for each in wanted if each.count("/") == 2 and "?" not in each]
             waiting += pages + (others if EVERY_PAYLOAD else others[:3])
         assert len(looked_at) > 40
-        assert chromium.dialogs == []
-        assert [each for each in chromium.complaints if not re.search(r"status of 40[0145]", each)] == []
-        assert places(chromium) == {service.host}
+        assert stranger.dialogs == []
+        assert [each for each in stranger.complaints if not re.search(r"status of 40[0145]", each)] == []
+        assert stranger.places() == {service.host}
 
 
-def harmless(browser: Browser, path: str) -> None:
+def harmless(browser: Tab, path: str) -> None:
     assert browser.run("window.ran === undefined"), path
     ours = "[...document.querySelectorAll('script')].map(each => each.getAttribute('src'))"
     assert browser.run(ours) in (["/assets/page.js"], []), path
@@ -445,15 +468,15 @@ def harmless(browser: Browser, path: str) -> None:
     assert not any(sign in source for sign in HIDDEN), path
 
 
-def test_twenty_candidates_need_no_more_than_a_key_each(browser: Browser, service: Service) -> None:
+def test_twenty_candidates_need_no_more_than_a_key_each(browser: Tab, service: Service) -> None:
     for number in range(20):
         service.post("/api/lessons", {"text": f"Rope {number} is {number + 3} fathoms long.", "project": "tidepool"})
     before = service.get("/api/lessons", project="tidepool", status="candidate", limit=200)["items"]
-    browser.open(f"{service.address}/review")
+    browser.page.goto(f"{service.address}/review")
     began = time.monotonic()
     for _ in range(20):
         shown = browser.run("document.querySelector('.candidate .lesson').textContent")
-        browser.press("n")
+        browser.keys.press("n")
         browser.until(f"document.querySelector('.candidate .lesson')?.textContent !== {json.dumps(shown)}")
         browser.until("!document.body.hasAttribute('aria-busy')")
     assert time.monotonic() - began < 60
@@ -468,3 +491,17 @@ def test_the_scripts_are_small_and_nobody_elses(service: Service) -> None:
     assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|import\(", script)
     if node := shutil.which("node"):
         subprocess.run([node, "--check", "--input-type=module"], input=script, text=True, check=True)
+
+
+def test_what_takes_long_to_count_is_put_in_when_it_is_there(stranger: Tab, tmp_path: Path) -> None:
+    home, project = tmp_path / "hardwon", Project("git.example/tide", "")
+    fill(home, project, 10)
+    fill_sessions(home, project, 2_000)
+    with served({**environment(home, Path()), **UNHURRIED}) as service:
+        let_in(stranger, service)
+        shown = stranger.page.goto(f"{service.address}/proof")
+        assert "Counting the measures" in shown.text()
+        stranger.page.wait_for_selector("table.measures")
+        assert "Counting the measures" not in stranger.text()
+        assert stranger.page.locator("table.measures td.number:not(:has(a))").count() == 0
+        quiet(stranger, service)

@@ -387,15 +387,10 @@ class Hardwon(Connection):
                 other.harvest(files, mine=True, progress=progress)
                 return other.replay(project=project, budget=budget, failure_budget=failure_budget, progress=progress)
         db = self.reading()
-        history = replay.load(db, self.project(project))
         settings = replay.ReplaySettings(self.config, self.config.budget if budget is None else budget, failure_budget)
-        steps = []
-        for step in replay.walk(db, history, settings):
-            steps.append(step)
-            if progress:
-                progress("replaying", len(steps), len(history))
+        steps = replay.walked(db, self.project(project), settings, progress)
         names = projects.names(db)
-        walked = dict.fromkeys(past.project for past in history if past.project)
+        walked = dict.fromkeys(step.past.project for step in steps if step.past.project)
         maps = [map_replay.summarise(names[id], trips(db, id, _ALL)) for id in walked]
         maps.sort(key=lambda one: -one.sessions)
         return replace(report.summarise(steps, names, day), maps=maps)

@@ -33,7 +33,7 @@ from hardwon.measure.tallies import Window
 from hardwon.recall.embedder import Embedded, embed
 from hardwon.scrub.scrubber import Leak, Scrubber, in_file, kinds
 from hardwon.sessions import discover
-from hardwon.sessions.loss import loses
+from hardwon.sessions.loss import counted_anew
 from hardwon.store import (
     backup,
     check,
@@ -286,19 +286,23 @@ class Maintenance(Part):
         """Whether the newest files seem to hold more than was read of them. Nothing that the user could mend."""
         if not self._memory.exists:
             return []
-        losing, looked_at = [], 0
+        losing, looked_at, unsure = [], 0, 0
         with suppress(StoreError):  # said of the store already
             for name in sessions.newest_files(self._memory.reading(), _FILES_LOOKED_AT, _MAX_BYTES_LOOKED_AT):
                 path = Path(name).expanduser()
                 if path.is_file():
                     looked_at += 1
-                    if loss := loses(path):
+                    loss, not_shown = counted_anew(path)
+                    unsure += not_shown
+                    if loss:
                         losing.append(f"{one_line(name)} ({loss})")
         if not looked_at:
             return []
         told = f"the {looked_at} newest files were counted anew"
         if losing:
             told += f"; more than was read seems to be in {', '.join(losing[:3])}{' and others' if losing[3:] else ''}"
+        if unsure:
+            told += f"; {unsure:,} messages of them are read, but not shown to be typed"
         return [Check("readers", True, told)]
 
     def _hooks(self) -> list[Check]:

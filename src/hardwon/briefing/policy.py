@@ -48,11 +48,11 @@ FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
 SPARE_LINES = 16
-_BEFORE_ANYTHING_IS_KNOWN = (2, 12)
-"""As if two of twelve errors had been ones of an earlier session."""
+_BEFORE_ANYTHING_IS_KNOWN = (3, 18)
+"""As if three of eighteen errors had been ones of an earlier session."""
 _LEAST_SHARE_THAT_COMES_BACK = 0.10
-_LEAST_CHANCE = 0.02
-_LEAST_OF_THE_LIKELIEST = 0.15
+LEAST_CHANCE = 1 / 60
+LEAST_OF_THE_LIKELIEST = 0.25
 LESSON_TOKENS = 1_800
 """Most of a budget that lessons, and what else a task brings, may take."""
 REMINDER_TOKENS = 300
@@ -101,20 +101,16 @@ def share_that_comes_back(errors: int, different: int) -> float:
 
 
 def most_told(errors: int, different: int) -> int:
-    """How many failures a session of a project is told at the most: one where errors do not come back, or not yet.
-
-    More of them in a young project came true on the projects that this was chosen on, and one of 68 on others
-    (docs/measured.md).
-    """
-    comes_back = errors > different and share_that_comes_back(errors, different) >= _LEAST_SHARE_THAT_COMES_BACK
+    """How many failures a session is told at the most: one where it is known that errors do not come back."""
+    comes_back = share_that_comes_back(errors, different) >= _LEAST_SHARE_THAT_COMES_BACK
     return FAILURES_TOLD if comes_back else 1
 
 
 def unlikely(chance: float, likeliest: float) -> str:
     """Why a failure is not worth a line; empty if it is (docs/measured.md)."""
-    if chance < _LEAST_CHANCE:
+    if chance < LEAST_CHANCE:
         return "not likely to come back"
-    return "" if chance >= _LEAST_OF_THE_LIKELIEST * likeliest else "far less likely than others to come back"
+    return "" if chance >= LEAST_OF_THE_LIKELIEST * likeliest else "far less likely than others to come back"
 
 
 def best(lessons: Sequence[Line], failures: Sequence[Line]) -> tuple[list[Line], list[Line]]:

@@ -3,154 +3,35 @@ ready for hooks."""
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from typing import Literal, NamedTuple
 
+from hardwon.briefing.foreseen import counted, failure_lines
 from hardwon.briefing.policy import (
     FAILURES_TOLD,
     LESSONS_TOLD,
     SPARE_OF_EACH,
-    against_failure,
     against_lesson,
     below_bar,
     best,
     is_noted,
-    most_told,
-    share_that_comes_back,
-    unlikely,
 )
 from hardwon.briefing.tried import attempt_lines, shortened
 from hardwon.config import Config
-from hardwon.failures import tools
-from hardwon.failures.fixes import CODE_FAMILIES
-from hardwon.failures.signature import informative
-from hardwon.failures.turns import says_what_failed, told_command, without_speaker
 from hardwon.harvest.upkeep import adrift, written_down
 from hardwon.model.lesson import FOR_ONE_PART, StoredLesson
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.recall.search import relevance
-from hardwon.store import documents, failures, lessons, sessions
+from hardwon.store import documents, lessons
 from hardwon.store.database import Database
-from hardwon.store.failures import FailureRow, FixRow, Likely
 from hardwon.store.lessons import SourceRow
 from hardwon.store.spool import Prepared, exempt
-from hardwon.text.normalise import lazy_pattern, presentable
-from hardwon.text.shown import FAILURES, KNOWN, NOTED, day, estimate, failure_line, one_line, remedy
+from hardwon.text.shown import FAILURES, KNOWN, NOTED, day, estimate, one_line
 from hardwon.text.words import terms, unique_terms
-
-# How likely a failure is to come back in the next session: a few signals, weighed by `recurrence.json`. `make train`
-# fits the weights to sessions of several projects, and prints how well they do on those that had no say.
-
-SESSIONS_REMEMBERED = 256
-"""Sessions that are counted one by one; what is older is as old as that."""
-_WEIGHT_OF_ONE_SESSION_EARLIER = 0.97
-_SESSIONS_OF_DOUBT = 2.0
-"""Sessions without the error that are added where all errors come back; the more, the fewer do."""
-_LEAST_SHARE = 0.001
-
-_SURROUNDINGS = lazy_pattern(
-    r"not found|not recognized|[Nn]o such file|ENOENT|does not exist|already exists|outside repository|not a git repo"
-    r"|[Cc]annot find (?:the |a )?(?:path|module|package)|[Cc]an't cd|volume label|did not match any|matches found"
-    r"|[Nn]o module named|ERR_MODULE|could not (?:find|resolve)|[Uu]nable to (?:find|locate)"
-    r"|[Pp]ermission denied|EACCES|EPERM|not permitted|denied|another process|in use|EADDRINUSE|ECONNREFUSED|refused"
-    r"|[Tt]imed out|could not read Username|[Cc]redentials|API_KEY|ownership|[Uu]nauthorized|[Ff]orbidden"
-)
-"""What a machine, a shell or a service refuses."""
-_QUIRK = lazy_pattern(
-    r"command not found|not recognized|executable file not found|Command '.*' not found|: not found$"
-    r"|[Uu]nknown (?:option|command|flag|switch|argument|shorthand)|[Uu]nrecogni[sz]ed|(?:illegal|invalid) option"
-    r"|unexpected argument|[Mm]issing (?:required|script)|accepts at most|required argument|argument missing"
-    r"|must be provided|parameter cannot be found|[Ss]cript not found|bad flag"
-)
-"""A program that is not there, or is called as it will not be called."""
-_PLACE = lazy_pattern(r"[\w/.-]+\.\w{1,5}(?:\(\d+|:\d+)|^\d+:\d+")
-"""A line of a file: it is another once the file is edited."""
-
-
-class Signals(NamedTuple):
-    """What speaks for a failure's coming back, as the weights name it."""
-
-    share: float
-    """Of the sessions that met it, the newer ones for more, against all; less where errors seldom come back (log)."""
-    age: float
-    """Sessions since it was met last (log)."""
-    often: float
-    """How many times a session that meets it meets it (log)."""
-    code: float
-    quirk: float
-    place: float
-    fix: float
-
-
-class Chance(NamedTuple):
-    """How likely a failure is to come back in the next session, and what says so."""
-
-    value: float
-    met: float
-    """The sessions that met it, each the lighter the longer ago it was; and all sessions."""
-    of: float
-    came_back: float
-    """The share of the project's errors that an earlier session had had."""
-    kind: str
-
-
-class Chances:
-    """What the failures of a project tell about each of them."""
-
-    def __init__(self, errors: int, different: int, starts: Sequence[int]) -> None:
-        """`errors` counts a failure once for each session that met it."""
-        self._starts = starts
-        self._came_back = share_that_comes_back(errors, different)
-        self._of = sum(_WEIGHT_OF_ONE_SESSION_EARLIER**age for age in range(len(starts)))
-
-    def of(self, one: Likely, *, fix: bool = False) -> Chance:
-        """`fix` says that something is known to have worked against it."""
-        seen = self.signals(one, fix=fix)
-        weights = _weights()
-        value = weights["bias"] + sum(weights[name] * signal for name, signal in seen._asdict().items())
-        kind = "a quirk of a program" if seen.quirk else "a mistake in the code" if seen.code else ""
-        return Chance(1 / (1 + math.exp(-value)), self._met(one), self._of, self._came_back, kind)
-
-    def signals(self, one: Likely, *, fix: bool = False) -> Signals:
-        share = self._met(one) / (self._of + _SESSIONS_OF_DOUBT / self._came_back)
-        return Signals(
-            share=math.log(share + _LEAST_SHARE),
-            age=math.log1p(min(map(self._age, _visits(one)))),
-            often=math.log(one.row.occurrences / max(1, one.row.sessions)),
-            code=float(_is_code(one.row)),
-            quirk=float(one.row.family in ("usage", "hook") or _QUIRK.search(one.row.error) is not None),
-            place=float(_PLACE.search(one.row.error) is not None),
-            fix=float(fix),
-        )
-
-    def _met(self, one: Likely) -> float:
-        return sum(_WEIGHT_OF_ONE_SESSION_EARLIER ** self._age(at) for at in _visits(one))
-
-    def _age(self, at: int) -> int:
-        """In sessions: 0 for what the last one met."""
-        return max(0, len(self._starts) - bisect_right(self._starts, at))
-
-
-def _visits(one: Likely) -> tuple[int, ...]:
-    return one.visits or (one.row.last_seen,)
-
-
-def _is_code(row: FailureRow) -> bool:
-    return row.family in CODE_FAMILIES and not _SURROUNDINGS.search(row.error)
-
-
-@lru_cache(maxsize=1)
-def _weights() -> dict[str, float]:
-    found: dict[str, float] = json.loads(files("hardwon.briefing").joinpath("recurrence.json").read_text("utf-8"))
-    return found
-
 
 _HOUR_MICROSECONDS = 3_600_000_000
 TaskType = Literal["", "explore", "implement", "debug", "review", "refactor"]
@@ -232,7 +113,7 @@ def ranked(
 ) -> tuple[list[Scored], list[Line]]:
     """(lessons, failures) that may be told, best first, whatever the bar and the budget are."""
     fits = relevance(db, request.task) if request.task.strip() else {}
-    likely = failure_lines(db, request, fits, left_out)
+    likely = failure_lines(db, request.project, fits, left_out, only_here=request.only_here)
     said = {line.id for line in likely[:FAILURES_TOLD]}
     disputed = lessons.disputed(db)
     known = _known_lessons(db, request, fits)
@@ -250,8 +131,7 @@ def ranked(
         fit = fits.get(lesson.id, 0.0)
         if not reason and fit < least and not _always_told(lesson):
             reason = "does not fit the task"
-        of_one_part = FOR_ONE_PART in lesson.tags and not fit
-        if not reason and of_one_part and (lesson.kind == "question" or (many and is_noted(lesson))):
+        if not reason and lesson.kind == "question" and FOR_ONE_PART in lesson.tags and not fit:
             reason = "only work on one part needs it"
         if reason:
             left_out.append(LeftOut(id=lesson.id, reason=reason))
@@ -312,7 +192,7 @@ def _line(one: Scored, sources: list[SourceRow]) -> Line:
         text=told_text(lesson),
         score=score,
         why=f"{lesson.trust} {lesson.kind}, confidence {lesson.confidence:.2f} × recency {fresh:.2f} × "
-        f"fit {1 + fit:.2f}; {lesson.source_count} session(s), last {day(lesson.last_confirmed)}",
+        f"fit {1 + fit:.2f}; {counted(lesson.source_count, 'session')}, last {day(lesson.last_confirmed)}",
         source=_source(sources),
         noted=is_noted(lesson),
     )
@@ -336,121 +216,6 @@ def _source(sources: list[SourceRow]) -> str:
 def _recency(stamp: int, half_life_days: float, now: int) -> float:
     days = max(0, (now - stamp) // _HOUR_MICROSECONDS) / 24  # whole hours, so that asking twice gives the same answer
     return max(_MIN_RECENCY, math.exp2(-days / half_life_days))
-
-
-# The failures that a session is likely to meet; the unlikely ones are not told, whatever room there is.
-
-_FAILURES_CONSIDERED = 500
-
-
-def failure_lines(db: Database, request: Request, fits: dict[str, float], left_out: list[LeftOut]) -> list[Line]:
-    """Those worth a line, best first."""
-    known = failures.likely(db, request.project, _FAILURES_CONSIDERED, [id for id in fits if id.startswith("F")])
-    fixes = failures.fixes(db, [one.row.id for one in known], request.project, only_here=request.only_here)
-    met = failures.met_in(db, request.project)
-    chances = Chances(met.errors, met.different, sessions.starts(db, request.project, SESSIONS_REMEMBERED))
-    scored = []
-    for one in known:
-        if reason := _not_told(one.row):
-            left_out.append(LeftOut(id=one.row.id, reason=reason))
-            continue
-        chance = chances.of(one, fix=best_fix(fixes[one.row.id]) is not None)
-        scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance))
-    scored.sort(key=lambda entry: (-entry[0], best_fix(fixes[entry[1].row.id]) is None, entry[1].row.id))
-    most = most_told(met.errors, met.different)
-    told = [entry for entry in scored[:most] if not unlikely(entry[0], scored[0][0])]
-    full = "likelier failures fill the block" if most > 1 else "errors do not come back here"
-    left_out.extend(
-        LeftOut(id=one.row.id, reason=unlikely(value, scored[0][0]) or full) for value, one, _ in scored[len(told) :]
-    )
-    return [
-        as_line(one, fixes[one.row.id], round(value, 9), _why_failure(one, chance, fits.get(one.row.id, 0.0)))
-        for value, one, chance in told
-    ]
-
-
-_OF_JSON = re.compile(r"\":|\" ?: |: \"$|\\\\\"")
-"""Keys and quotes of an answer whose words were masked."""
-
-
-def _not_told(row: FailureRow) -> str:
-    """Why a failure is never told, however likely it is; empty if it may be."""
-    masked = without_speaker(row.error) == row.signature
-    vague = masked and (
-        row.signature.count("…") > 1
-        or _OF_JSON.search(row.signature) is not None
-        or (row.family == "generic" and not informative(row.signature))
-    )
-    if vague or not says_what_failed(row.error):
-        return "its words do not say what went wrong"
-    return against_failure(row.family)
-
-
-def best_fix(fixes: Sequence[FixRow]) -> FixRow | None:
-    """The best that may be told; none while a better one waits for a person."""
-    told = next((fix for fix in fixes if fix.status == "active"), None)
-    if told is None or better_waits(fixes, told):
-        return None
-    return told
-
-
-def better_waits(fixes: Sequence[FixRow], told: FixRow | None) -> bool:
-    """Whether a fix that a person must look at first has worked in more sessions than the one to be told."""
-    least = max(told.confirmed - told.failed_again if told else 0, failures.SESSIONS_THAT_PROVE - 1)
-    return any(fix.status == "candidate" and fix.confirmed - fix.failed_again > least for fix in fixes)
-
-
-def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str = "") -> Line:
-    fix = best_fix(fixes)
-    worked = remedy(fix.steps, fix.succeeded_as) if fix else ""
-    text = _failure_text(one.row, worked, fix.avoid if fix else (), waits=not fix and better_waits(fixes, None))
-    if fix:
-        why += f", fix confirmed in {fix.confirmed}"
-    error = one_line(without_speaker(one.row.error))
-    return Line(
-        id=one.row.id,
-        kind="failure",
-        text=text,
-        score=score,
-        why=why,
-        source=one.place,
-        error=error if error in text else "",
-        fix=worked or False,
-    )
-
-
-@lru_cache(maxsize=4096)
-def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]], *, waits: bool) -> str:
-    return failure_line(
-        error=row.error,
-        command=_speaker(row),
-        hook=row.family == "hook",
-        occurrences=row.occurrences,
-        sessions=row.sessions,
-        last_seen=row.last_seen,
-        worked=worked,
-        avoid=avoid,
-        waits=waits,
-    )
-
-
-def _speaker(row: FailureRow) -> str:
-    """The command that the error is of: the one that it names at its head, else what the line was for."""
-    if tools.danger(row.command):
-        return ""
-    named = re.match(r"([a-z][\w.-]*): ", row.error)
-    said = named.group(1) if named and named.group(1) in row.command.split() else ""
-    gist = told_command(row.command) if row.family != "hook" else presentable(tools.gist(row.command))
-    return gist if not said or said in gist.split() else said
-
-
-def _why_failure(one: Likely, chance: Chance, fit: float) -> str:
-    return (
-        f"chance {chance.value:.2f}: met in {chance.met:.1f} of {chance.of:.1f} sessions, older ones counting less, "
-        f"and {chance.came_back:.0%} of this project's errors come back{chance.kind and f', {chance.kind}'}; "
-        f"× fit {1 + fit:.2f}; "
-        f"{one.row.occurrences} time(s) in {one.row.sessions} session(s)"
-    )
 
 
 # What kind of work a task is, and which lines help with that kind.

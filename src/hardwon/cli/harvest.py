@@ -122,7 +122,18 @@ def _counted(report: Report) -> None:
         say(f"  {name:<12}{number:>7,}")
 
 
-_ADDED_UP = ("sessions", "foreign", "messages", "tool_calls", "errors", "lessons", "failures", "fixes", "commits")
+_ADDED_UP = (
+    "sessions",
+    "foreign",
+    "messages",
+    "unsure",
+    "tool_calls",
+    "errors",
+    "lessons",
+    "failures",
+    "fixes",
+    "commits",
+)
 
 
 def add_from_git(memory: Hardwon, repositories: list[Path], report: Report, progress: Progress | None) -> None:
@@ -174,6 +185,7 @@ def _contract(report: Report, *, explain: bool) -> dict[str, object]:
 def _explain(report: Report) -> None:
     for name, counts in (("kept", report.lessons_by_kind), ("status", report.by_status)):
         say(f"  {name:<12}" + (", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"))
+    say(f"  {'unsure':<12}{count(report.unsure, 'message')} read, not shown to be typed")
     for reason, times in report.dropped_by_reason.items():
         say(f"\nNot kept, {reason} ({times}):")
         for one in [one for one in report.dropped if one.reason == reason][:_MAX_EXPLAINED]:

@@ -68,7 +68,8 @@ def _print(found: Metrics) -> None:
     say(f"{count(found.sessions, 'session')} since {day(found.since)}\n")
     trend = any(metric.week is not None or metric.month is not None for metric in found.metrics)
     rows: list[list[object]] = []
-    width = 8 if trend else 6
+    labels = {metric.label for metric in found.metrics if metric.value is not None}
+    width = (7 if trend else 5) + (len(labels) > 1)
     group = ""
     for metric in found.metrics:
         if metric.value is None:
@@ -79,9 +80,11 @@ def _print(found: Metrics) -> None:
         cells: list[object] = [f"  {metric.title}", figure(metric), bounds(metric), metric.n, metric.of]
         if trend:
             cells += [change(metric, metric.week), change(metric, metric.month)]
-        rows.append([*cells, metric.label])
+        rows.append([*cells, metric.label] if len(labels) > 1 else cells)
     headings = ["", "VALUE", "95 %", "N", "OF", *(["7 DAYS", "30 DAYS"] if trend else []), ""]
-    table(headings, rows, right=(1, 3), spare=(width - 1,))
+    table(headings[:width], rows, right=(1, 3), spare=(7,) if trend else (5,))
+    if labels == {"observational"}:
+        say("\nAll observed: what Hardwon itself changes, its experiment shows (`hardwon config experiment on`).")
     shares = [before / errors for _, errors, before in found.weekly_errors[-26:]]
     if len(shares) > 1:
         say(f"\nErrors met before, by week: {bars(shares)} ({min(shares):.0%} to {max(shares):.0%})")

@@ -69,10 +69,11 @@ def _print(report: Report) -> None:
         say(f"{report.sessions} sessions, none of which met an error: there is nothing to foresee.")
         return
     before = report.intervals["foreseeable_rate"]
+    said = verdict(report)
     say(
-        f"{report.sessions} sessions met {report.errors} distinct errors, as its own judge tells them apart. "
-        f"{report.foreseeable} of them "
-        f"({_percent(before)}, 95 % interval {_interval(before)}) an earlier session of the same project had met.\n"
+        f"{said[0].upper()}{said[1:]}\n\n"
+        f"{report.sessions} sessions met {report.errors} different errors; an earlier session of the same project had "
+        f"met {report.foreseeable} of them ({_percent(before)}, 95 % interval {_interval(before)}).\n"
         f"Meeting them again cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens."
     )
     if report.foreseeable:
@@ -80,14 +81,13 @@ def _print(report: Report) -> None:
     if report.foreseeable_anywhere:
         recalled = report.intervals["recalled_rate"]
         say(
-            f"\nAt the moment of failure {report.recalled} of {report.foreseeable_anywhere} met before in any project "
-            f"({_percent(recalled)}, {_interval(recalled)}) were recognised, {report.recalled_with_fix} with a fix "
-            f"that had worked; one had been seen for {report.fix_existed}."
+            f"\nWhen they happened, {report.recalled} of the {report.foreseeable_anywhere} that any project had met "
+            f"({_percent(recalled)}, {_interval(recalled)}) would have been recognised, {report.recalled_with_fix} "
+            f"with what had fixed them; an earlier session had got over {report.fix_existed}."
         )
     _print_time(report)
     _print_projects(report)
     _print_maps(report)
-    say(f"\nIn short: {verdict(report)}")
 
 
 def verdict(report: Report) -> str:
@@ -125,8 +125,11 @@ def _print_maps(report: Report) -> None:
         if one.edited["the map"].n or one.read["the map"].n or one.commands["the map"].n
     ]
     if rows:
-        say("\nOf what a session needed and an earlier one had touched, among the first ten of the map:\n")
-        headings = ("PROJECT", "N", "EDITED", "NO PROMPT", "BY HOW OFTEN", "READ", "COMMANDS", "TOLD", "CAME TRUE")
+        say(
+            "\nFiles that a session edited (read, commands it ran) and an earlier one had used: the share that the "
+            "map's first ten held; without the prompt; by counting alone:\n"
+        )
+        headings = ("PROJECT", "SESSIONS", "EDITED", "NO PROMPT", "COUNTED", "READ", "COMMANDS", "TOLD", "CAME TRUE")
         table(headings, rows, right=range(1, 9))
 
 
@@ -157,14 +160,14 @@ def _print_ways(report: Report) -> None:
         )
     say("\nHow many of these the briefing at session start would have named, and how many of its lines came true:\n")
     table(
-        ("CHOSEN BY", "", "FORESEEN", "95 %", "CAME TRUE", "LINES", "TOKENS", "HARDWON IN AS MANY"),
+        ("CHOSEN BY", "", "FORESEEN", "95 %", "CAME TRUE", "LINES", "TOKENS", "HARDWON THEN"),
         rows,
         right=(2, 4, 5, 6),
         spare=(1,),
     )
     say(
-        "\nTOKENS: median of a session. Each other way may spend what Hardwon did in the same session; where it "
-        "spends less, the last column has Hardwon's best lines in what it spent (foreseen, came true)."
+        "\nTOKENS: median of a session. Each other way may spend what Hardwon did in the same session. HARDWON THEN: "
+        "what Hardwon foresees, and how many of its lines come true, in no more than that way spent."
     )
 
 

@@ -237,11 +237,17 @@ def _said(event: Event) -> str:
     parts = []
     for name, value in event.after.items():
         was = event.before.get(name)
-        before = f"{shown(str(was), 40)} → " if was not in (None, "") else ""
-        parts.append(f"{name}: {before}{shown(str(value), 60)}")
+        before = f"{shown(_in_words(was), 40)} → " if was not in (None, "") else ""
+        parts.append(f"{name}: {before}{shown(_in_words(value), 60)}")
     if event.undoes is not None:
         parts.insert(0, f"undoes {event.undoes}")
     return "; ".join(parts) + (f" ({event.why})" if event.why else "")
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _event(event: Event) -> dict[str, Any]:

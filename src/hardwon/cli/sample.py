@@ -213,6 +213,7 @@ def _described(session: Session) -> dict[str, object]:
         "ended_at": iso(session.ended_at),
         "messages": len(session.messages),
         "user_messages": session.user_messages,
+        "unsure": session.unsure_messages,
         "tool_calls": session.tool_calls,
         "results_ok": outcomes["ok"],
         "results_error": outcomes["error"],

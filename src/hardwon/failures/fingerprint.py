@@ -74,7 +74,7 @@ def bare(name: str) -> bool:
     return bool(name) and not name.startswith((".", "/", "~", "@/", "#")) and name[1:2] != ":"
 
 
-VERSION = 5
+VERSION = 6
 """Of what recognises an error: failures that an older one has recognised are looked at anew (`refingerprint`)."""
 _SALT = "2"  # not the version: an error that is recognised as before keeps its id
 
@@ -209,6 +209,8 @@ def _with_what_follows(excerpt: str, text: str) -> str:
     last = said.rpartition("\n")[2]
     if re.search(_COUNTS_FIELDS, last):
         after = " ".join(below(last, text)[:2]).split(" [type=")[0]
+    elif last.endswith("Not equal:"):
+        after = ", ".join(" ".join(one.split()) for one in below(last, text)[:2])
     elif last.endswith("No overload matches this call."):
         after = next((one for one in below(last, text) if one.startswith(("Argument of ", "Type ", "Object "))), "")
     else:

@@ -155,7 +155,10 @@ _PARTED = " ⏐ "
 _RULE = lazy_pattern(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
 """What a linter calls its rule, on a line of its own."""
 _TESTS = ("pytest", "unittest", "jest", "go")
-_SHELL = lazy_pattern(r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |! )")
+_SHELL = lazy_pattern(
+    r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |(?:\(eval\)|(?:ba|z)sh):(?=cd:)"
+    r"|! |-+> )"
+)
 _BY_A_SHELL = lazy_pattern(
     r"(?:\(eval\):\d+:|(?:/\S*/)?(?P<shell>(?:ba|z|da)?sh):(?: line)?(?: ?\d+:)?) "
     r"(?!.*command not found|.*: not found$|permission denied)[^\n]*$"
@@ -207,7 +210,8 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
         return line
     asked = _ASKED.findall(command) if found.family == "http" else []
     if len(asked) == 1 and "<url>" not in line:
-        line = f"{line} ({presentable(asked[0])})"
+        here = _ON_THIS_MACHINE.match(asked[0])
+        line = f"{line} ({here.group(1) if here else presentable(asked[0])})"
     speaker = shell or _speaker(line, command)
     return f"`{speaker}`: {line}" if speaker else line
 
@@ -226,6 +230,8 @@ def _quoted(found: Fingerprint, tool: str, command: str) -> str:
         return presentable(signature(found))
     told = _telling(found)
     told = told._replace(message=_own_sentence(told.message))
+    if reads_like_an_order(told.place):
+        told = told._replace(place=told.place.rpartition(" › ")[2])  # a suite named `Agent` is followed by `should`
     line = _placed(told)
     if told.details and reads_like_an_order(line):
         line = _placed(told._replace(details=()))  # a value that was compared, and not the error, asks for something
@@ -244,6 +250,7 @@ _NAMES_WHAT_IS_MISSING = lazy_pattern(
     r"not found: \S|\S: (?:command )?not found|[Nn]o module named \S|cript not found \S"
 )
 _ASKED = lazy_pattern(r"https?://[^\s'\"|)]+")
+_ON_THIS_MACHINE = lazy_pattern(r"https?://((?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::\d{1,5})?)(?![\w.:@])")
 _GONE = lazy_pattern(r"(?i)\b(?:path|folder|director\w+|volume)\b")
 _STEP_INTO = lazy_pattern(r"(?:^|[;&|]\s*)(?:cd|pushd|Set-Location) +(\"[^\"]+\"|'[^']+'|[^\s;&|]+)")
 
@@ -312,10 +319,13 @@ def generalised(lines: list[str]) -> str:
     return f"{leads[0].strip() if lead == '`cd …`:' else lead.strip()} {common}"
 
 
-_WHERE_IT_WAS = lazy_pattern(r"(?<=\w)(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:))")
+_WHERE_IT_WAS = lazy_pattern(
+    r"(?<=[\w…])(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:? ))|(?<=…):\d+(?=: )"
+)
 """A line and a column of a file that are another each time."""
 
 
+_ANY_FILE = lazy_pattern(r"^…(?:\([\d…,]+\)|(?::[\d…]+)+): (?=\w)| \(…\)$")
 _HOLE = lazy_pattern(r"…(?!/)")
 
 
@@ -331,7 +341,9 @@ def _common(lines: list[str]) -> str:
             there = set(pieces)
             kept = [one if one in there or not one.strip() else "…" for one in kept]
             unlike = True
-    line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", _WHERE_IT_WAS.sub("", "".join(kept))).strip()
+    line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", "".join(kept)).strip()
+    line = _WHERE_IT_WAS.sub("", _ANY_FILE.sub("", line))
+    line = re.sub(r"(?<!\S)…(?=\w)", "…/", line) if "/" in newest else line
     line = re.sub(r"(?<= failed): (?:[^\w\s]|\w*Error: )*….*$" if unlike else r"(?<= failed): …$", "", line)
     if unlike and len(_HOLE.findall(line)) > 1:
         return newest  # what is left of it is no sentence
@@ -448,6 +460,8 @@ def _placed(told: _Told) -> str:
     room = MAX_ERROR_CHARACTERS - (len(place) + 3 if told.is_test and place else 0)
     message = told.message if len(whole) <= room else _MATCHED.sub(r"\1", told.message)
     line = _elided(_reduced(_with(message, _within(told.details, room - len(message) - 2)), room), room)
+    if place.endswith(":"):
+        return f"{place} {line.lstrip('* ')}"[:MAX_ERROR_CHARACTERS]  # the heading of a list
     return f"{line} ({place})" if place and len(line) + len(place) + 3 <= MAX_ERROR_CHARACTERS else line
 
 
@@ -472,6 +486,7 @@ def _within(details: Sequence[str], room: int) -> list[str]:
 
 # What is left out of a line that is too long, one after the other until it fits.
 _LEFT_OUT = (
+    (re.compile(r"No overload matches this call[.:] (?=Argument of )"), ""),
     (re.compile(r" and no accessible extension method '[^']*' accepting .*? could be found"), ""),
     (re.compile(r" \[(?:[A-Za-z]:)?[\w./\\ -]+$"), ""),
     (re.compile(r" \[[^\]]*proj\]$"), ""),
@@ -484,6 +499,7 @@ _LEFT_OUT = (
 # And where the last sentences are gone, too: name spaces, the inside of long quotes.
 _SHORTENED = (
     (re.compile(r"^([\w.]{36})[\w.]{12,}(?=: )"), r"\1…"),
+    (re.compile(r"^\w{12,}(?=\w{20}\.\w{1,5}[(:]\d)"), "…"),
     (re.compile(r"\{[^{}]{20,}\}"), "{…}"),
     (re.compile(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
     (re.compile(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
@@ -493,6 +509,9 @@ _LEAST_FIRST_SENTENCE = 40
 _WORDS_OF_THE_HEAD = 4
 _WORDS_OF_THE_END = 5
 _WEIGHT_OF_A_NAME = 5.0
+_WEIGHT_OF_A_TURN = 25.0
+_TURNS = frozenset("not no cannot can't never nor without must should only unless".split())
+"""Without one of them a sentence says the contrary, or nothing."""
 _MOST_CHARACTERS_WITH_AN_END = 400
 
 
@@ -543,9 +562,10 @@ def _elided(line: str, room: int) -> str:
 def _weight(word: str) -> float:
     """What is lost with a word: names and numbers say which, negations whether, the rest how."""
     bare = word.strip(",.;:()")
+    if bare.lower() in _TURNS:
+        return _WEIGHT_OF_A_TURN
     named = _NAMED.search(bare) or bare[:1] in "'\"`" or bare[1:].lower() != bare[1:] or any(map(str.isdigit, bare))
-    telling = named or bare.lower() in ("not", "no", "cannot", "never", "missing")
-    return max(_WEIGHT_OF_A_NAME, len(bare) / 4) if telling else 1.0
+    return max(_WEIGHT_OF_A_NAME, len(bare) / 4) if named or bare.lower() == "missing" else 1.0
 
 
 def _step(lines: list[str]) -> str:
@@ -558,7 +578,7 @@ def _step(lines: list[str]) -> str:
 
 def _bare(line: str) -> str:
     said = _ANNOTATION.sub("", _LOGGED.sub("", _STAMP.sub("", line.lstrip(_FRAME).rstrip(_END_OF_FRAME))))
-    bare = _SHELL.sub("", said).strip()
+    bare = re.sub(r"^cd:\d+: ", "cd: ", _SHELL.sub("", said).strip())
     return bare if len(_WORD.findall(bare)) >= _MIN_WORDS else re.sub(r"^(\w+):\d+: ", r"\1: ", said)
 
 

@@ -44,7 +44,7 @@ from hardwon.store.sessions import (
 from hardwon.text.normalise import normalised, tilde
 from hardwon.text.shown import estimate, one_line, unfenced
 
-VERSION = 6 + catalogue.VERSION
+VERSION = 7 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _CHARACTERS_PER_SUBJECT = 500
 _CHARACTERS_PER_OPENING = 4_000
@@ -65,6 +65,7 @@ class Learned(NamedTuple):
     opened: OpenedRow | None
     said: list[Said]
     passages: list[Passage]
+    unsure: int = 0
     trail: Trail = Trail("", "")
 
     def of(self, project: Project | None) -> Learned:
@@ -128,6 +129,7 @@ def learn(
         ran=ran(done, [turn.output for turn in calls], where),
         opened=_opened(row.id, raw, done, scrubber),
         said=typed,
+        unsure=session.unsure_messages,
         passages=passages(session, calls, findings.occurrences, characters, scrubber.scrub),
     )
     return stored(learned, Short(scrubber).scrub)._replace(trail=trail_of(raw))

@@ -21,7 +21,7 @@ from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
 from hardwon.store.sessions import Said
 from hardwon.text import shown
-from hardwon.text.language import language
+from hardwon.text.language import language, language_of_prose
 from hardwon.text.words import terms
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
@@ -87,18 +87,20 @@ def found_by_agent(session: Session, said: Sequence[tuple[str, int]], is_own: Ca
 
 
 def _may_be_forged(session: Session) -> set[int]:
-    """Messages in which a refusal, with the user's words, may be the output of what was called.
+    """Messages whose words in the user's name may be the output of what was called: its reader says so, or it is a
+    refusal.
 
     A format that keeps refusals apart, a header before every output of a failed command, and tools whose errors are
     fixed words leave no room for that.
     """
+    unsure = {index for index, message in enumerate(session.messages) if message.unsure}
     if session.format in _KEEP_REFUSALS_APART:
-        return set()
+        return unsure
     results = [result for message in session.messages for result in message.results]
     tells_exit_codes = any(result.exit_code for result in results)
     anything = ("other", "web") if tells_exit_codes else ("other", "web", "run")
     open_ended = {call.id for message in session.messages for call in message.calls if call.action in anything}
-    return {
+    return unsure | {
         index
         for index, message in enumerate(session.messages)
         if any(result.evidence == "rejected" and result.call_id in open_ended for result in message.results)
@@ -292,9 +294,17 @@ _SPELLED_DOT = re.compile(
 )
 """In a host that is spelled out, for who reads it and not for who looks for hosts."""
 _SPELLED_HOST = re.compile(rf"[\w-]+(?:{_SPELLED_DOT.pattern}[\w-]+)+", re.IGNORECASE)
+_ADDRESS = re.compile(r"\w+://\S+")
+_HOST = re.compile(_HOST_OR_INSTALLER, re.IGNORECASE)
 _CODE_OR_HOST = re.compile(rf"`[^`]*`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
 _IS_TO_BE_TYPED = re.compile(rf"`[^`\s:]+[ \t]+[^`]+`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
 """A command, or a host: what a person must have typed before a sentence about it is believed. `key: value` is none."""
+_IS_CODE = re.compile(
+    r"`(?![$&])(?:[^`|;&]*\s(?:[=!]=+|=|=>|->)\s[^`|;&]*|[\[({\"'<][^`|;&]*|(?:[A-Z]\w*)(?:[ \t]+[A-Z]\w*)+|"
+    r"(?:if|elif|for|while|def|class|return|raise|except|import|from|const|let|var|async|await|new|public|private|"
+    r"static|function|func|fn|type|interface|enum|struct)[ \t][^`|;&]*)`"
+)
+"""An expression, a statement or a title: nobody runs it. With a pipe or a second command in it, somebody may."""
 
 Run = tuple[str, ...]
 
@@ -344,6 +354,7 @@ class Heard:
         self._foreign: defaultdict[str, defaultdict[str, list[Piece]]] = defaultdict(lambda: defaultdict(list))
         self._claims = {claim: _told_of(claim) for claim in claims} if any_language else {}
         self._told_of = frozenset().union(*(names for _, names in self._claims.values()))
+        self._done_with = _first_deeds(session, self._told_of)
         self._search(session, last)
 
     def repeated(self, sentence: str, index: int) -> Piece | None:
@@ -363,9 +374,12 @@ class Heard:
         return _first([*pages, *self._close[sentence]], index) is not None
 
     def translated(self, sentence: str, index: int) -> bool:
-        """Whether a line in another language speaks of something that it speaks of, and the user did not."""
-        found = (name for name, pieces in self._foreign[sentence].items() if _first(pieces, index))
-        return any(not self._was_typed((name,), index) for name in found)
+        """Whether a line in another language speaks of something that it speaks of, and neither user nor agent had."""
+        first = {name: piece for name, pieces in self._foreign[sentence].items() if (piece := _first(pieces, index))}
+        return any(
+            self._done_with.get(name, index) >= piece.message and not self._was_typed((name,), index)
+            for name, piece in first.items()
+        )
 
     def names_what_nobody_typed(self, sentence: str, index: int) -> bool:
         """Whether it tells of a command or a host that the user has not written by then."""
@@ -373,7 +387,11 @@ class Heard:
 
     def named_and_not_typed(self, sentence: str, index: int) -> list[str]:
         """The commands and hosts of it that the user has not written by then."""
-        told = [found[0] for found in _CODE_OR_HOST.finditer(sentence) if _IS_TO_BE_TYPED.search(found[0])]
+        told = [
+            found[0]
+            for found in _CODE_OR_HOST.finditer(sentence)
+            if _IS_TO_BE_TYPED.search(found[0]) and not (_IS_CODE.fullmatch(found[0]) and not _HOST.search(found[0]))
+        ]
         told += [_SPELLED_DOT.sub(".", found[0]) for found in _SPELLED_HOST.finditer(sentence)]
         return [name for name in told if not self._was_typed(_words(name), index)]
 
@@ -423,7 +441,7 @@ class Heard:
         for line in comparable(text).splitlines() if sought else ():
             in_line = _WORD.findall(line)
             shared = sought.intersection(in_line)
-            spoken = language(in_line) if shared else ""
+            spoken = language_of_prose(in_line) if shared else ""
             for sentence, (own, told_of) in self._claims.items() if spoken else ():
                 if own != spoken:
                     for name in shared & told_of:
@@ -483,6 +501,19 @@ def _wanted(sentence: str, *, is_claim: bool) -> _Wanted:
         return _Wanted(runs, frozenset(), frozenset())
     named = (_words(next(filter(None, found)))[:_MAX_WORDS_OF_A_NAME] for found in _NAMED.findall(sentence))
     return _Wanted(runs, frozenset(filter(None, named)), frozenset(terms(comparable(sentence))))
+
+
+def _first_deeds(session: Session, names: frozenset[str]) -> dict[str, int]:
+    """The messages in which the agent first ran or wrote something with each name: what it read later is no source."""
+    found: dict[str, int] = {}
+    for index, message in enumerate(session.messages if names else ()):
+        for call in message.calls:
+            if call.action in ("run", "edit"):
+                for name in names.intersection(
+                    _words(_ADDRESS.sub(" ", f"{call.command} {call.target} {call.detail}"))
+                ):
+                    found.setdefault(name, index)
+    return found
 
 
 def _told_of(claim: str) -> tuple[str, frozenset[str]]:

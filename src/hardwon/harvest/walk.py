@@ -16,12 +16,12 @@ from msgspec import Struct
 from hardwon.clock import now
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempt_rows
-from hardwon.harvest.distil.claims import RULE as DISTILLED
 from hardwon.harvest.learn import VERSION, Learned, is_forgotten_lesson, of_another, remembered, without_copy
 from hardwon.harvest.pipeline import FileHead, FileResult, SessionResult, Stamp, Workers, stamp_of
 from hardwon.harvest.rules import Found, catalogue
 from hardwon.harvest.trust import shortcoming
 from hardwon.harvest.upkeep import put_in_order
+from hardwon.model.lesson import DISTILLED
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project, identify, remote_key
 from hardwon.store import attempts, failures, lessons, meta, projects, sessions
@@ -113,6 +113,8 @@ class Report(Struct):
     waiting: int = 0
     """Sessions of which nothing was stored, for scrubbing them took too long; they are tried again next time."""
     messages: int = 0
+    unsure: int = 0
+    """Messages in the user's name that are not shown to be typed: what they say waits for a person."""
     tool_calls: int = 0
     errors: int = 0
     damaged: int = 0
@@ -304,6 +306,7 @@ class _Kept:
         for one in write(self._db, new, self._saved):
             _drop(self._report, Dropped(*one))
         _count(self._report, new.row)
+        self._report.unsure += new.unsure
 
     def _project_of(self, log: Log, session: SessionResult) -> Project | None:
         """What lies in a repository is of its project; a stranger's word for a folder of theirs is no word for ours."""

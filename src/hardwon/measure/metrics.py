@@ -63,9 +63,10 @@ def collect(db: Database, window: Window) -> Metrics:
     looked = _Looked(db, window, counted, max(1.0, (window.until - first) / _MICROSECONDS_PER_DAY))
     weekly = tallies.weekly_errors(db, window)
     lines = tallies.lines(db, window)
+    lessons = tallies.weekly_lessons(db, window)
     calibration = calibrate(tallies.forecasts(db, window))
     found = [
-        *_learning(looked, calibration),
+        *_learning(looked, calibration, sum(number for _, number in lessons)),
         *_failures(looked, weekly),
         *_work(looked),
         *_briefing(looked, lines),
@@ -79,7 +80,7 @@ def collect(db: Database, window: Window) -> Metrics:
         metrics=_with_trend(db, window, found),
         calibration=calibration,
         weekly_errors=weekly,
-        weekly_lessons=tallies.weekly_lessons(db, window),
+        weekly_lessons=lessons,
         shown=rate(lines.shown_recurred, lines.shown),
         withheld=rate(lines.withheld_recurred, lines.withheld),
     )
@@ -103,9 +104,8 @@ def _with_trend(db: Database, window: Window, found: list[Metric]) -> list[Metri
     return [replace(metric, week=change(metric, week), month=change(metric, month)) for metric in found]
 
 
-def _learning(looked: _Looked, calibration: Calibration) -> Iterator[Metric]:
+def _learning(looked: _Looked, calibration: Calibration, learned: int) -> Iterator[Metric]:
     db, window, counted, days = looked
-    learned = tallies.new_lessons(db, window)
     low, high = poisson(learned)
     yield Metric(
         name="lessons_a_day", title="lessons a day", group=LEARNING, unit="rate", value=round(learned / days, 3),
@@ -127,16 +127,17 @@ def _learning(looked: _Looked, calibration: Calibration) -> Iterator[Metric]:
     stale = rate(sum(window.until - at > _STALE_AFTER_MICROSECONDS for at in ages), len(ages))
     yield share("old_knowledge", "unconfirmed for 90 days", LEARNING, stale, "lessons", "down")
     yield Metric(
-        name="brier", title="Brier score of confidence", group=LEARNING, unit="score", value=calibration.brier,
-        n=calibration.resolved, of="lessons", low=calibration.brier_low, high=calibration.brier_high, better="down",
+        name="brier", title="how far confidence is off (Brier, 0 best)", group=LEARNING, unit="score",
+        value=calibration.brier, n=calibration.resolved, of="lessons", low=calibration.brier_low,
+        high=calibration.brier_high, better="down",
     )  # fmt: skip
     yield Metric(
-        name="skill", title="skill of confidence", group=LEARNING, unit="score", value=calibration.skill,
-        n=calibration.resolved, of="lessons", better="up",
+        name="skill", title="confidence against guessing (1 best)", group=LEARNING, unit="score",
+        value=calibration.skill, n=calibration.resolved, of="lessons", better="up",
     )  # fmt: skip
     yield Metric(
-        name="calibration_gap", title="calibration gap (ECE)", group=LEARNING, unit="score", value=calibration.ece,
-        n=calibration.resolved, of="lessons", better="down",
+        name="calibration_gap", title="said against came true, gap (0 best)", group=LEARNING, unit="score",
+        value=calibration.ece, n=calibration.resolved, of="lessons", better="down",
     )  # fmt: skip
     yield share("unresolved", "neither confirmed nor contradicted", LEARNING, calibration.unresolved, "lessons")
 
@@ -228,12 +229,12 @@ def _care(looked: _Looked) -> Iterator[Metric]:
     taken, failed = tallies.hook_times(looked.db, looked.window)
     milliseconds = [each / 1000 for each in taken]
     yield Metric(
-        name="hook_p50", title="hook, half of the time within", group=CARE, unit="milliseconds",
+        name="hook_p50", title="hook, half of its runs within", group=CARE, unit="milliseconds",
         value=round(median(milliseconds), 1) if taken else None, n=len(taken), of="runs", better="down",
         **_middle(milliseconds),
     )  # fmt: skip
     yield Metric(
-        name="hook_p95", title="hook, 95 % of the time within", group=CARE, unit="milliseconds",
+        name="hook_p95", title="hook, 95 % of its runs within", group=CARE, unit="milliseconds",
         value=round(milliseconds[int(0.95 * (len(taken) - 1))], 1) if taken else None, n=len(taken), of="runs",
         better="down",
     )  # fmt: skip

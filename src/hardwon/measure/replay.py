@@ -14,9 +14,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from hardwon.briefing.compose import compose, failures_within
+from hardwon.briefing.foreseen import as_line
 from hardwon.briefing.policy import against_failure
-from hardwon.briefing.rank import Candidates, Request, as_line, candidates, cost
+from hardwon.briefing.rank import Candidates, Request, candidates, cost
 from hardwon.config import Config
+from hardwon.harvest.walk import Progress
 from hardwon.measure import judge
 from hardwon.model.nouns import Line
 from hardwon.store import failures, integrity, lessons, meta
@@ -269,6 +271,19 @@ def walk(
         yield _step(scratch.db, seen, past, settings)
         heapq.heappush(running, (past.ended_at, past.root, past))
     scratch.close()
+
+
+def walked(
+    db: Database, project: str | None, settings: ReplaySettings, progress: Progress | None = None
+) -> list[ReplayStep]:
+    """The whole walk, of a project or of all."""
+    history = load(db, project)
+    steps = []
+    for step in walk(db, history, settings):
+        steps.append(step)
+        if progress:
+            progress("replaying", len(steps), len(history))
+    return steps
 
 
 def _refuse_to_peek(db: Database, seen: _Seen, past: Past) -> None:

@@ -143,6 +143,10 @@ class Window(NamedTuple):
         return (f" AND {project} = ?", [self.project]) if self.project else ("", [])
 
 
+_OF_PROJECT = "coalesce({}, '')".format
+"""Of a table in whose index a project's rows lie scattered: reading all of it takes no longer than a look at each."""
+
+
 class SessionTally(NamedTuple):
     number: int
     first: int | None
@@ -167,11 +171,6 @@ def sessions(db: Database, window: Window) -> SessionTally:
     )[0]
     number, first, *rest = row
     return SessionTally(int(number), first, *map(int, rest))
-
-
-def new_lessons(db: Database, window: Window) -> int:
-    where, values = window.where("first_seen")
-    return _number(db, f"SELECT count(*) FROM lesson WHERE {where}", values)
 
 
 def lesson_ages(db: Database, window: Window) -> list[int]:
@@ -205,15 +204,19 @@ def queue(db: Database, window: Window) -> tuple[int, int]:
 
 def weekly_errors(db: Database, window: Window) -> list[tuple[int, int, int]]:
     """(week, errors, of which met before) for every week that had any, by number since 1970."""
-    where, values = window.where("at")
-    rows = db.query(
-        "SELECT o.first_at / ?, count(*), sum(CASE WHEN o.first_at > f.first_seen THEN 1 ELSE 0 END) FROM "
-        f"(SELECT root, project, failure, min(at) AS first_at FROM occurrence WHERE {where} "
-        "GROUP BY root, project, failure) o "
-        "JOIN failure_in_project f ON f.project = o.project AND f.failure = o.failure GROUP BY 1 ORDER BY 1",
+    where, values = window.where("at", _OF_PROJECT("project"))
+    errors = db.query(
+        f"SELECT week, count(*) FROM (SELECT min(at) / ? AS week FROM occurrence WHERE project IS NOT NULL AND {where} "
+        "GROUP BY root, project, failure) each_error GROUP BY week ORDER BY week",
         [_MICROSECONDS_PER_WEEK, *values],
     )
-    return [(int(week), int(errors), int(before)) for week, errors, before in rows]
+    where, values = window.where("first_seen")
+    new = db.query(
+        f"SELECT first_seen / ?, count(*) FROM failure_in_project WHERE {where} GROUP BY 1",
+        [_MICROSECONDS_PER_WEEK, *values],
+    )
+    of_week = {int(week): int(number) for week, number in new}
+    return [(int(week), int(number), int(number) - of_week.get(int(week), 0)) for week, number in errors]
 
 
 class Again(NamedTuple):
@@ -237,7 +240,7 @@ _FIXED = (
 
 def _met_once(window: Window) -> tuple[str, list[object]]:
     """`one`: the failures of each session, when it first met them."""
-    where, values = window.where("o.at", "o.project")
+    where, values = window.where("o.at", _OF_PROJECT("o.project"))
     one = (
         "WITH one AS (SELECT o.failure, o.root, min(o.at) AS at FROM occurrence o JOIN failure f ON f.id = o.failure "
         f"WHERE {where} AND f.family <> 'agent' GROUP BY o.failure, o.root)"
@@ -296,10 +299,12 @@ def weekly_lessons(db: Database, window: Window) -> list[tuple[int, int]]:
 def coverage(db: Database, window: Window) -> tuple[int, int]:
     """(distinct failures that were met, those with a fix that may be shown)."""
     where, values = window.where("at")
+    met = f"SELECT DISTINCT failure FROM occurrence WHERE {where}"
+    if window.project:
+        met = "SELECT failure FROM failure_in_project WHERE last_seen >= ? AND first_seen <= ? AND project = ?"
     row = db.query(
         "SELECT count(*), coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM fix x WHERE x.failure = o.failure AND "
-        "x.status = 'active') THEN 1 ELSE 0 END), 0) FROM "
-        f"(SELECT DISTINCT failure FROM occurrence WHERE {where}) o",
+        f"x.status = 'active') THEN 1 ELSE 0 END), 0) FROM ({met}) o",
         values,
     )[0]
     return int(row[0]), int(row[1])
@@ -371,7 +376,7 @@ def spent(db: Database, window: Window) -> tuple[int, int]:
 
 def cost_of_an_error(db: Database, window: Window) -> tuple[int, float]:
     """(occurrences, mean tokens of one)."""
-    where, values = window.where("at")
+    where, values = window.where("at", _OF_PROJECT("project"))
     row = db.query(f"SELECT count(*), coalesce(avg(tokens), 0) FROM occurrence WHERE tokens > 0 AND {where}", values)[0]
     return int(row[0]), float(row[1])
 

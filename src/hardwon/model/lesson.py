@@ -28,6 +28,8 @@ class Source(Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
+DISTILLED = "distilled"
+"""Rule of a lesson that a model read out of sessions."""
 FOR_ONE_PART = "one-part"
 """Tag of a lesson that only work on one part of the project needs."""
 

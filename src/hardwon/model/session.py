@@ -79,6 +79,8 @@ class Message(Struct, frozen=True, kw_only=True):
     """Microseconds since 1970, UTC."""
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
+    unsure: bool = False
+    """It stands in the user's place, but a tool may have printed it there: that it was typed is not shown."""
 
     @property
     def time(self) -> datetime | None:
@@ -126,6 +128,10 @@ class Session(Struct, frozen=True, kw_only=True):
     @property
     def user_messages(self) -> int:
         return sum(message.is_sent for message in self.messages)
+
+    @property
+    def unsure_messages(self) -> int:
+        return sum(message.unsure for message in self.messages)
 
     def results(self) -> list[ToolResult]:
         return [result for message in self.messages for result in message.results]

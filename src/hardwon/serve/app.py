@@ -29,7 +29,7 @@ from hardwon.errors import HardwonError
 from hardwon.serve import problems
 from hardwon.serve.announced import announced
 from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Send, ServiceSettings, tagged
-from hardwon.serve.pages import care, frame, harvesting, overview
+from hardwon.serve.pages import care, frame, overview, proof, work
 from hardwon.serve.pages import failures as failures_page
 from hardwon.serve.pages import lessons as lessons_page
 from hardwon.serve.pages import sessions as sessions_page
@@ -57,9 +57,10 @@ PAGES = (
     failures_page,
     lessons_page,
     sessions_page,
+    proof,
     care,
     settings_page,
-    harvesting,
+    work,
 )
 MCP_PATH = "/mcp"
 _MAX_CONNECTIONS = 500
@@ -242,7 +243,11 @@ class Server:
             limit_concurrency=_MAX_CONNECTIONS,
             timeout_graceful_shutdown=5,
         )
-        server = _Patient(config, lambda: bool(idle) and time.monotonic() - self._last > idle)
+
+        def ended() -> bool:
+            return bool(idle) and time.monotonic() - self._last > idle and not work.runs(self._pool.home)
+
+        server = _Patient(config, ended)
         try:
             local = self.settings.local and not self.settings.public
             with announced(self._pool.home, self.settings.address if local else ""):

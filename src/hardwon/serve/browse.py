@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from hardwon.api import Hardwon, convert, failures
 from hardwon.api.review import score
-from hardwon.briefing.rank import best_fix
+from hardwon.briefing.foreseen import best_fix
 from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
 from hardwon.clock import moment, now, to_microseconds
@@ -137,24 +137,38 @@ def of_events(memory: Hardwon, *, after: Key | None = None, limit: int) -> tuple
 
 # What is counted over the whole store is counted once until something is written.
 
-_COUNTED: WeakKeyDictionary[Database, dict[tuple[object, ...], tuple[Any, Any]]] = WeakKeyDictionary()
+_Kept = dict[tuple[object, ...], tuple[Any, Any]]
+_COUNTED: WeakKeyDictionary[Database, _Kept] = WeakKeyDictionary()
 _MOST_COUNTED = 64
 _HOUR = 3600 * 1_000_000
 
 
 def counted(memory: Hardwon, what: tuple[object, ...], count: Callable[[], T]) -> T:
     """What `count` gives, or gave while nothing was written since and the hour is the same."""
-    db = memory.reading()
-    if db.engine != "sqlite":
+    if memory.reading().engine != "sqlite":
         return count()
-    version = (db.query("PRAGMA data_version")[0][0], db.query("SELECT total_changes()")[0][0])  # others' and its own
-    key = (*what, now() // _HOUR, memory.config)
-    kept = _COUNTED.setdefault(db, {})
-    if len(kept) >= _MOST_COUNTED or any(then != version for then, _ in kept.values()):
-        kept.clear()
+    kept, version, key = _kept(memory, what)
     if key not in kept:
         kept[key] = (version, count())
     return cast(T, kept[key][1])
+
+
+def is_counted(memory: Hardwon, what: tuple[object, ...]) -> bool:
+    """Whether `counted` has it already."""
+    if memory.reading().engine != "sqlite":
+        return False
+    kept, _, key = _kept(memory, what)
+    return key in kept
+
+
+def _kept(memory: Hardwon, what: tuple[object, ...]) -> tuple[_Kept, tuple[int, int], tuple[object, ...]]:
+    """(what still holds, the version of the store, the key of this)."""
+    db = memory.reading()
+    version = (db.query("PRAGMA data_version")[0][0], db.query("SELECT total_changes()")[0][0])  # others' and its own
+    kept = _COUNTED.setdefault(db, {})
+    if len(kept) >= _MOST_COUNTED or any(then != version for then, _ in kept.values()):
+        kept.clear()
+    return kept, version, (*what, now() // _HOUR, memory.config)
 
 
 # What pages show at a glance.
@@ -171,11 +185,18 @@ class Exposure(NamedTuple):
     used: bool | None
     met: int
     """Of a failure: how often the session met it afterwards."""
+    item: str
+    text: str
+
+
+def has_begun(memory: Hardwon) -> bool:
+    """The experiment."""
+    return pages.takes_part(memory.reading())
 
 
 def experiment(memory: Hardwon, *, project: str | None) -> Experiment | None:
     """What came of it; None where it never began, or where what it takes to count is not installed."""
-    if not pages.takes_part(memory.reading()):
+    if not has_begun(memory):
         return None
     with suppress(HardwonError):  # numpy and scipy are an extra
         return counted(memory, ("experiment", project), lambda: memory.experiment(project=project))
@@ -188,6 +209,10 @@ def holds_nothing(memory: Hardwon) -> bool:
 
 def last_session(memory: Hardwon) -> int:
     return pages.last_session(memory.reading())
+
+
+def last_error(memory: Hardwon, *, project: str | None) -> int:
+    return pages.last_error(memory.reading(), project)
 
 
 def totals(memory: Hardwon, *, project: str | None) -> dict[str, int]:
@@ -255,14 +280,22 @@ def came_back(memory: Hardwon, ids: Sequence[str]) -> dict[str, int]:
 
 def exposures(memory: Hardwon, item: str) -> list[Exposure]:
     """Who was shown a lesson or a failure, the newest first."""
-    return [
-        Exposure(
-            *(row.session, row.agent, row.project, moment(row.at), bool(row.shown)),
-            None if row.used is None else bool(row.used),
-            row.met,
-        )
-        for row in pages.exposures(memory.reading(), item, 50)
-    ]
+    return [*map(_exposure, pages.exposures(memory.reading(), item, 50))]
+
+
+def _exposure(row: pages.ExposureRow) -> Exposure:
+    used = None if row.used is None else bool(row.used)
+    said = (row.item, row.text)
+    return Exposure(row.session, row.agent, row.project, moment(row.at), bool(row.shown), used, row.met, *said)
+
+
+def told(memory: Hardwon, *, project: str | None, which: str, limit: int) -> list[Exposure]:
+    """What sessions were told, or were not, the newest first."""
+    return [*map(_exposure, pages.told(memory.reading(), project, which, limit))]
+
+
+def hook_runs(memory: Hardwon, *, failed: bool, limit: int) -> list[tuple[pages.HookRun, datetime]]:
+    return [(run, moment(run.at)) for run in pages.hook_runs(memory.reading(), failed=failed, limit=limit)]
 
 
 def _behind(found: list[T], key: Callable[[T], Key], after: Key | None, limit: int) -> tuple[list[T], list[Key]]:

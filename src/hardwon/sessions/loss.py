@@ -72,17 +72,19 @@ def census(source: Source) -> Census:
     return _of_aider(lines) if any(line.startswith(_AIDER) for line in lines) else _of_history(lines)
 
 
-def loses(path: Path) -> str:
-    """What of a file may be lost, in a few words; empty if nothing."""
+def counted_anew(path: Path) -> tuple[str, int]:
+    """What of a file may be lost, in a few words, and how many messages of it are not shown to be typed."""
     try:
-        losses = suspected(path, read(path).sessions)
-        return ", ".join(f"{loss.seen:,} {loss.what}, {loss.read:,} read" for loss in losses)
+        sessions = read(path).sessions
+        losses = suspected(path, sessions)
+        told = ", ".join(f"{loss.seen:,} {loss.what}, {loss.read:,} read" for loss in losses)
+        return told, sum(session.unsure_messages for session in sessions)
     except NotASession:
         with suppress(OSError):
-            return "refused" if census(Source(path)).holds_a_session else ""
+            return "refused" if census(Source(path)).holds_a_session else "", 0
     except NotFound:
         pass
-    return ""
+    return "", 0
 
 
 def suspected(path: Path, sessions: Iterable[Session]) -> tuple[Loss, ...]:

@@ -335,8 +335,10 @@ class _Stream:
 
     def add_text(self, header: Header, text: str, *, doubtful: bool) -> None:
         if header.user:
-            by: Origin = "injected" if self._expands_a_command(header.at) else "file" if doubtful else "user"
+            by: Origin = "injected" if self._expands_a_command(header.at) else "agent" if header.sidechain else "user"
             message = user_message(text, header.at, by)
+            if doubtful and message.origin == "user":
+                message = replace(message, origin="file", unsure=True)
         else:
             # Without a model's name it is the prompt that the agent gave its sub-agent.
             role: Role = "user" if header.sidechain and not header.model else "assistant"

@@ -187,6 +187,8 @@ class ExposureRow(NamedTuple):
     """Whether the session made use of it, where that can be told."""
     met: int
     """Of a failure: how often the session met it afterwards."""
+    item: str
+    text: str
 
 
 def takes_part(db: Database) -> bool:
@@ -204,15 +206,31 @@ def last_session(db: Database) -> int:
     return int(rows[0][0]) if rows else 0
 
 
+def last_error(db: Database, project: str | None) -> int:
+    """When a session last met an error, but for those of agents' own tools; 0 if none did."""
+    where = Conditions().add("f.family <> 'agent'").equal("p.project", project)
+    seen = "f.last_seen" if project is None else "p.last_seen"
+    held = "" if project is None else "JOIN failure_in_project p ON p.failure = f.id"
+    rows = db.query(f"SELECT max({seen}) FROM failure f {held} {where.sql}", where.values)
+    return int(rows[0][0] or 0)
+
+
 def totals(db: Database, project: str | None) -> dict[str, int]:
     if project is None:
-        counted = {"session": "session WHERE subagent = ''", "failure": "failure", "fix": "fix"}
+        counted = {
+            "session": "session WHERE subagent = ''",
+            "failure": "failure",
+            "fix": "fix",
+            "lesson": "lesson WHERE status = 'active'",
+        }
         return {name: int(db.query(f"SELECT count(*) FROM {rows}")[0][0]) for name, rows in counted.items()}
     held = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0][0]
     failed = db.query("SELECT count(*) FROM failure_in_project WHERE project = ?", (project,))[0][0]
     met = "SELECT 1 FROM failure_in_project p WHERE p.project = ? AND p.failure = x.failure"
     fixed = f"SELECT count(*) FROM fix x WHERE EXISTS ({met})"
-    return {"session": int(held), "failure": int(failed), "fix": int(db.query(fixed, (project,))[0][0])}
+    used = db.query("SELECT count(*) FROM lesson WHERE project = ? AND status = 'active'", (project,))[0][0]
+    fixes = db.query(fixed, (project,))[0][0]
+    return {"session": int(held), "failure": int(failed), "fix": int(fixes), "lesson": int(used)}
 
 
 def said_again(db: Database, project: str | None, limit: int) -> list[StoredLesson]:
@@ -224,10 +242,14 @@ def said_again(db: Database, project: str | None, limit: int) -> list[StoredLess
 
 
 def learned(db: Database, project: str | None, since: int, limit: int) -> tuple[int, list[StoredLesson]]:
-    """(how many lessons are new since then and believed, the newest of them)."""
+    """(how many lessons are new since then and believed, the newest of these or, without any, of all)."""
     where = Conditions().equal("project", project).add("status = 'active' AND first_seen >= ?", since)
-    number = db.query(f"SELECT count(*) FROM lesson {where.sql}", where.values)[0][0]
-    return int(number), _lessons(db, f"{where.sql} ORDER BY first_seen DESC, id LIMIT ?", [*where.values, limit])
+    rest = "ORDER BY first_seen DESC, id LIMIT ?"
+    rows = db.query(f"SELECT id, count(*) OVER () FROM lesson {where.sql} {rest}", [*where.values, limit])
+    if rows:
+        return int(rows[0][1]), _in_order(db, [row[0] for row in rows])
+    where = Conditions().equal("project", project).add("status = 'active'")
+    return 0, _lessons(db, f"{where.sql} {rest}", [*where.values, limit])
 
 
 def candidates(db: Database, project: str | None, rule: str, session: str, limit: int) -> list[StoredLesson]:
@@ -334,20 +356,65 @@ def came_back(db: Database, ids: Sequence[str]) -> dict[str, int]:
     return {str(id): int(number) for id, number in rows}
 
 
+_MET = "SELECT count(*) FROM occurrence o WHERE o.root = b.session AND o.failure = e.item AND o.at >= b.created_at"
+_EXPOSURES = (
+    "SELECT coalesce((SELECT min(s.id) FROM session s WHERE s.root = b.session AND s.subagent = ''), ''), b.agent, "
+    f"coalesce(p.name, ''), b.created_at, e.shown, e.used, ({_MET}), e.item, coalesce(l.text, f.signature, '') "
+    "FROM exposure e JOIN bootstrap b ON b.id = e.bootstrap LEFT JOIN project p ON p.id = b.project "
+    "LEFT JOIN lesson l ON l.id = e.item LEFT JOIN failure f ON f.id = e.item WHERE"
+)
+
+
 def exposures(db: Database, item: str, limit: int) -> list[ExposureRow]:
     """Who was shown a lesson or a failure, or was not, the newest first."""
+    rows = db.query(f"{_EXPOSURES} e.item = ? ORDER BY b.created_at DESC, b.id LIMIT ?", (item, limit))
+    return [ExposureRow(*row) for row in rows]
+
+
+_IN_EXPERIMENT = "e.chance < 1 AND e.item LIKE 'F%' AND EXISTS (SELECT 1 FROM session s WHERE s.root = b.session)"
+TOLD = {
+    "all": "1 = 1",
+    "used": "e.used = 1",
+    "shown": f"e.shown = 1 AND {_IN_EXPERIMENT}",
+    "withheld": f"e.shown = 0 AND {_IN_EXPERIMENT}",
+    "back": f"({_MET}) > 0 AND {_IN_EXPERIMENT}",
+    "pending": "NOT EXISTS (SELECT 1 FROM session s WHERE s.root = b.session)",
+}
+"""Kind of lines → what holds of them."""
+
+
+def told(db: Database, project: str | None, which: str, limit: int) -> list[ExposureRow]:
+    """The lines that sessions were told, or were not, the newest first."""
+    where, values = ("b.project = ? AND ", [project]) if project else ("", [])
     rows = db.query(
-        "SELECT coalesce((SELECT min(s.id) FROM session s WHERE s.root = b.session AND s.subagent = ''), ''), b.agent, "
-        "coalesce(p.name, ''), b.created_at, e.shown, e.used, (SELECT count(*) FROM occurrence o "
-        "WHERE o.root = b.session AND o.failure = e.item AND o.at >= b.created_at) "
-        "FROM exposure e JOIN bootstrap b ON b.id = e.bootstrap "
-        "LEFT JOIN project p ON p.id = b.project WHERE e.item = ? ORDER BY b.created_at DESC, b.id LIMIT ?",
-        (item, limit),
+        f"{_EXPOSURES} {where}{TOLD[which]} ORDER BY b.created_at DESC, b.id, e.rank LIMIT ?", [*values, limit]
     )
     return [ExposureRow(*row) for row in rows]
 
 
+class HookRun(NamedTuple):
+    at: int
+    event: str
+    agent: str
+    microseconds: int
+    error: str
+
+
+def hook_runs(db: Database, *, failed: bool, limit: int) -> list[HookRun]:
+    """The newest first."""
+    only = " AND error <> ''" if failed else ""
+    rows = db.query(
+        f"SELECT at, event, agent, microseconds, error FROM hook_run WHERE event <> 'spool'{only} "
+        "ORDER BY at DESC LIMIT ?",
+        (limit,),
+    )
+    return [HookRun(*row) for row in rows]
+
+
 def _lessons(db: Database, rest: str, values: list[object]) -> list[StoredLesson]:
-    ids = [row[0] for row in db.query(f"SELECT id FROM lesson {rest}", values)]
+    return _in_order(db, [row[0] for row in db.query(f"SELECT id FROM lesson {rest}", values)])
+
+
+def _in_order(db: Database, ids: list[str]) -> list[StoredLesson]:
     by_id = {one.id: one for one in lessons.named(db, ids)}
     return [by_id[id] for id in ids]

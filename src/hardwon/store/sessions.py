@@ -352,6 +352,9 @@ def statement(db: Database, source: str, message_index: int, nth: int) -> Statem
     return StatementRow(*rows[0]) if rows else None
 
 
+_COPIES_OF_A_STATEMENT = 4
+
+
 def best_statements(db: Database, project: str | None, limit: int) -> list[StatementRow]:
     """Those that no lesson says, the most worth first."""
     where, values = ("s.project = ? AND ", [project]) if project else ("", [])
@@ -359,9 +362,10 @@ def best_statements(db: Database, project: str | None, limit: int) -> list[State
         f"SELECT {_STATEMENT_COLUMNS} FROM statement t JOIN session s ON s.id = t.source WHERE {where}s.owner = 'own' "
         "AND NOT EXISTS (SELECT 1 FROM lesson_source o WHERE o.source = t.source AND o.quote = t.quote) "
         "ORDER BY t.worth DESC, s.started_at DESC, t.source, t.message_index, t.nth LIMIT ?",
-        (*values, limit),
+        (*values, _COPIES_OF_A_STATEMENT * limit),
     )
-    return [StatementRow(*row) for row in rows]
+    found = [StatementRow(*row) for row in rows]
+    return list({row.quote: row for row in reversed(found)}.values())[::-1][:limit]  # a forked session says it again
 
 
 # Sessions that begin with a copy of another, as a resumed or forked one does: what tells.

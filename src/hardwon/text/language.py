@@ -8,6 +8,10 @@ from collections.abc import Sequence
 
 _LATIN_UP_TO = "\u024f"
 _LEAST_FUNCTION_WORDS = 2
+_FUNCTION_WORDS_OF_A_SENTENCE = 3
+_SHARE_OF_FUNCTION_WORDS = 0.2
+_SHARE_OF_A_SCRIPT = 0.2
+"""Of the letters; fewer are a name, or a log in a broken encoding."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ONE_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
 _FUNCTION_WORDS = {
@@ -76,11 +80,21 @@ def is_without_spaces(text: str) -> bool:
 
 def language(words: Sequence[str]) -> str:
     """A name for it, by function words without accents, or by the script; empty where nothing tells."""
-    for letter in (word[0] for word in words):
-        if letter > _LATIN_UP_TO and letter.isalpha():
-            script = unicodedata.name(letter, "").partition(" ")[0]
-            return _ONE_SCRIPT.get(script, script)
+    return _language(words, _LEAST_FUNCTION_WORDS, 0.0)
+
+
+def language_of_prose(words: Sequence[str]) -> str:
+    """The same for a line that may be code or a log: only where it reads as a sentence in that language."""
+    return _language(words, _FUNCTION_WORDS_OF_A_SENTENCE, _SHARE_OF_FUNCTION_WORDS)
+
+
+def _language(words: Sequence[str], least: int, share: float) -> str:
+    words = [word for word in words if len(word) > 1 or word > _LATIN_UP_TO]  # a letter alone is a variable
+    foreign = [word for word in words if word[0] > _LATIN_UP_TO and word[0].isalpha()]
+    if sum(map(len, foreign)) > _SHARE_OF_A_SCRIPT * sum(map(len, words)):
+        script = unicodedata.name(foreign[0][0], "").partition(" ")[0]
+        return _ONE_SCRIPT.get(script, script)
     distinct = set(words)
     counts = sorted(((len(distinct & own), name) for name, own in _FUNCTION_WORDS.items()), reverse=True)
     (most, name), (second, _) = counts[:2]
-    return name if most >= _LEAST_FUNCTION_WORDS and most > second else ""
+    return name if most >= max(least, share * len(words)) and most > second else ""

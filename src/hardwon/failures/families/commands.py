@@ -209,6 +209,10 @@ _END = lazy_pattern(
 _QUOTED_CODE = lazy_pattern(r"old_str `.*?`(?= (?:did not appear|in lines)|\Z)", re.DOTALL)
 _ISSUE = lazy_pattern(r"(?:required parameter|unexpected parameter|parameter) `(\w+)`[^\n]*")
 _REFUSING = lazy_pattern(r"\b(\w+) failed due.*$")
+_FILE_OF_A_CALL = lazy_pattern(
+    r"'[^'\n]*[./\\][^'\n]*'|(?<![\w<])(?:[A-Za-z]:|[~.…\w-]+)?[\\/][^\s'\"`]*[^\s'\"`.,:;)]|\b[\w-]+\.[A-Za-z]\w{0,5}\b"
+)
+"""Which file it was changes; that the tool refuses such a call does not."""
 _BLOCK = lazy_pattern(r"^# \d+ SEARCH/REPLACE blocks? failed to match", re.MULTILINE)
 
 
@@ -227,7 +231,7 @@ def find_agent(text: str) -> Span | None:
         head = f"{head}: {syntax.group(1)}"
     issue = _ISSUE.search(body)
     message = f"{_REFUSING.sub(_quoted, head)} {issue.group()}" if issue else head
-    return Span("agent", "refused", message, "", message)
+    return Span("agent", "refused", _FILE_OF_A_CALL.sub("<file>", message), "", message)
 
 
 def _quoted(found: re.Match[str]) -> str:
@@ -274,6 +278,8 @@ _LOGGED = lazy_pattern(r"\blevel=(?:error|fatal)\b.*?\bmsg=\"(.+?)(?<!\\)\"")
 _ANSWERED = lazy_pattern(r"^[{\"].*?\"(?:error|message|detail|msg)\" ?: ?\"([^\"\\\n]{3,200})\"")
 """What went wrong, in an object of JSON."""
 _BOX = "│┃|╷╵╭╰─ \t"
+_PROMPT = lazy_pattern(r"(?:PS )?[A-Z]:\\[^>\n]*>\s*$|[\w.-]+@[\w.-]+[: ].*[%$#]\s*$|PS ~?\S*>\s*$")
+"""Of a shell that waits for the next command."""
 _WORD = lazy_pattern(r"[^\W\d_]{2,}")
 _STEMS = (
     "error fatal fail exception cannot can't could unable denied refused found such missing invalid unexpected "
@@ -357,7 +363,7 @@ def _few(text: str) -> list[str]:
 def _bare(line: str) -> str:
     """A line of at least two words without its box and its time, unless it says that all is well."""
     bare = _STAMP.sub("", line.strip(_BOX))
-    return bare if len(_WORD.findall(bare)) > 1 and not _REASSURING.search(bare) else ""
+    return bare if len(_WORD.findall(bare)) > 1 and not _REASSURING.search(bare) and not _PROMPT.match(bare) else ""
 
 
 # What Docker, git and GitHub, HTTP clients and databases say.

@@ -74,6 +74,7 @@ _WORRYING = lazy_pattern(
     r"[!=]=| = "
 )
 _TESTIFY = lazy_pattern(r"^[ \t]+Error:\s+(\S.*)$", re.MULTILINE)
+_RUNNING = lazy_pattern(r"^\s*(?:=== RUN|--- FAIL:) +(\S+)", re.MULTILINE)
 _GO_PANIC = lazy_pattern(r"^[ \t]*(panic|fatal error): (.+?)(?: \[recovered\].*)?$", re.MULTILINE)
 _GO_FRAME = lazy_pattern(r"^(\S+)\(.*\)\n\t(\S+?\.go):\d+", re.MULTILINE)
 _COMMAND = lazy_pattern(
@@ -179,9 +180,10 @@ def _panicked(text: str, panic: re.Match[str]) -> Span:
         for frame in _GO_FRAME.finditer(text, panic.end())
         if not re.search(LIBRARY, frame.group(2)) and not frame.group(1).startswith(("panic", "runtime.", "testing."))
     ]
-    place = (
-        f"{tail(frames[0].group(2))} {re.sub(r'[(*)]', '', frames[0].group(1).rpartition('/')[2])}" if frames else ""
-    )
+    if frames:
+        place = f"{tail(frames[0].group(2))} {re.sub(r'[(*)]', '', frames[0].group(1).rpartition('/')[2])}"
+    else:
+        place = next(iter(_RUNNING.findall(text, 0, panic.start())[-1:]), "")
     return Span("go", panic.group(1), panic.group(2), place, panic.group().strip())
 
 

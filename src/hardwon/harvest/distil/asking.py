@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,28 +18,24 @@ from msgspec.structs import replace
 from hardwon.errors import NoModel
 from hardwon.harvest.distil.claims import (
     ITEMS,
-    RULE,
     VERDICTS,
     Claim,
     Quote,
-    are_related,
-    decided,
-    gist,
     grounded,
     in_own_words,
-    is_borne_out_by,
     items,
-    supports,
     verdicts,
     with_true_origins,
     words_of,
 )
+from hardwon.harvest.distil.deciding import are_related, decided, gist, is_borne_out_by, supports
 from hardwon.harvest.distil.model import Model, Passing, Schema, Spend, Unanswered, patiently
 from hardwon.harvest.distil.questions import (
     Question,
     Waiting,
     asked,
     checked,
+    guesses,
     known_lessons,
     prompt,
     questions,
@@ -49,7 +45,7 @@ from hardwon.harvest.distil.questions import (
 from hardwon.harvest.learn import VERSION, is_forgotten_lesson
 from hardwon.harvest.trust import Admission, shortcoming
 from hardwon.harvest.walk import Progress
-from hardwon.model.lesson import FOR_ONE_PART, Draft, Source, StoredLesson
+from hardwon.model.lesson import DISTILLED, FOR_ONE_PART, Draft, Source, StoredLesson
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.store import lessons, lifecycle, meta, sessions
 from hardwon.store.database import Database
@@ -214,7 +210,9 @@ class _Run:
             return
         report = self._report
         with self._db.transaction():
+            guessed = guesses(self._db, project, question) if question.entries else {}
             made = keep(self._db, project, claims, self.rejected, self.waits)
+            overrule(self._db, guessed, claims, made.confirmed)
             for one in question.done:
                 sessions.mark_distilled(self._db, one.id, one.state)
             if question.is_last:
@@ -351,6 +349,8 @@ class Made(NamedTuple):
     active: int
     candidates: int
     repeated: int
+    confirmed: set[str]
+    """Lessons that were there, and that a claim says again."""
 
 
 def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[str], waits: Counter[str]) -> Made:
@@ -359,6 +359,7 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
     held = [one for one in lessons.listed(db, project=project) if one.project == project]
     same_words = {gist(one.text): one.id for one in held if one.status in ("active", "candidate")}
     counts: Counter[str] = Counter()
+    confirmed: set[str] = set()
     for claim in claims:
         text, admission, why = decided(claim)
         draft = _draft(replace(claim, text=text), admission)
@@ -371,6 +372,7 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
             _support(db, same, claim.quotes)
             _close(db, same, claim, admission)
             counts["repeated"] += 1
+            confirmed.add(same)
             continue
         at = min(quote.at for quote in claim.quotes)
         id = lessons.save(db, draft, admission, project=project, agent="", at=at, version=VERSION)
@@ -383,7 +385,24 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
         counts[admission.status] += 1
         if why:
             waits[why] += 1
-    return Made(counts["active"], counts["candidate"], counts["repeated"])
+    return Made(counts["active"], counts["candidate"], counts["repeated"], confirmed)
+
+
+def overrule(
+    db: Database, guessed: dict[str, set[tuple[str, int]]], claims: Sequence[Claim], confirmed: Collection[str]
+) -> None:
+    """Let lessons wait that a rule guessed: the model that read their words says it otherwise, or saw nothing in them.
+
+    One of whose words it made something that cannot be told stays.
+    """
+    admitted = [(claim, decided(claim).admission) for claim in claims]
+    told = [claim for claim, admission in admitted if admission is not None and admission.trust != "untrusted"]
+    said = {(quote.session, quote.message) for claim in told for quote in claim.quotes}
+    cited = {(quote.session, quote.message) for claim in claims for quote in claim.quotes}
+    for id, messages in guessed.items():
+        if id not in confirmed and (messages & said or not messages & cited):
+            lessons.settle(db, id, why="a model that read the session says otherwise, or nothing", status="candidate")
+            meta.mark_stale(db, [id])
 
 
 def _draft(claim: Claim, admission: Admission | None) -> Draft:
@@ -392,7 +411,7 @@ def _draft(claim: Claim, admission: Admission | None) -> Draft:
         kind=claim.kind,
         text=claim.text,
         confidence=_confidence(claim, admission),
-        rule=RULE,
+        rule=DISTILLED,
         source=Source(message_index=quote.message, quote=quote.text, origin=quote.origin),
         measured=admission is not None and admission.trust == "measured",
         tags=() if claim.wide else (FOR_ONE_PART,),

@@ -14,14 +14,16 @@ from typing import NamedTuple
 from hardwon.errors import NotASession, NotFound
 from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, read, turns
-from hardwon.harvest.distil.claims import RULE, Claim, Entry, Quote, is_borne_out_by, lacking
+from hardwon.harvest.distil.claims import Claim, Entry, Quote
+from hardwon.harvest.distil.deciding import is_borne_out_by, lacking
+from hardwon.harvest.rules.said import GUESSES
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.model.failure import Fix, Occurrence
-from hardwon.model.lesson import StoredLesson
+from hardwon.model.lesson import DISTILLED, StoredLesson
 from hardwon.model.session import Message, Origin, Session
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, ends, scrubbed
 from hardwon.store import lessons, sessions
-from hardwon.store.database import Database
+from hardwon.store.database import Database, marks
 from hardwon.text.language import language
 from hardwon.text.normalise import digest
 from hardwon.text.shown import QUESTION, TAG, day, one_line
@@ -530,14 +532,36 @@ def asked(question: Question, known: dict[str, StoredLesson]) -> str:
 def known_lessons(db: Database, project: str, question: Question) -> dict[str, StoredLesson]:
     """Number → what is believed, asked, or was said by models before, that has most to do with the question."""
     words = set(terms(question.text))
-    believed = [one for one in lessons.listed(db, project=project, status="active") if one.project == project]
+    guessed = guesses(db, project, question)
+    believed = [
+        one
+        for one in lessons.listed(db, project=project, status="active")
+        if one.project == project and one.id not in guessed
+    ]
     waits = [
         one
         for one in lessons.listed(db, project=project, status="candidate")
-        if one.rule == RULE or one.kind == "question"
+        if one.rule == DISTILLED or one.kind == "question"
     ]
     nearest = sorted([*believed, *waits], key=lambda one: (-len(words & set(terms(one.text))), one.id))[:_KNOWN_LINES]
     return {number_of(one.id): one for one in sorted(nearest, key=lambda one: one.id)}
+
+
+def guesses(db: Database, project: str, question: Question) -> dict[str, set[tuple[str, int]]]:
+    """Lesson → the messages it rests on, of those that a rule took from the form of words that are asked about here.
+
+    Who reads these words sees more than their form: such a lesson is not shown as known, and does not outlive the
+    reading unless something comes of its words.
+    """
+    shown = {(entry.session, entry.message) for entry in question.entries if entry.how == "user"}
+    found: dict[str, set[tuple[str, int]]] = {}
+    for id, session, message in db.query(
+        "SELECT l.id, s.source, s.message_index FROM lesson l JOIN lesson_source s ON s.lesson = l.id "
+        f"WHERE l.project = ? AND l.status = 'active' AND l.kept = 0 AND l.rule IN ({marks(GUESSES)})",
+        (project, *GUESSES),
+    ):
+        found.setdefault(id, set()).add((session, message))
+    return {id: messages for id, messages in found.items() if messages <= shown}
 
 
 def number_of(lesson: str) -> str:

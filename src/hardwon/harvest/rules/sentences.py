@@ -97,7 +97,7 @@ def specific(sentence: str) -> bool:
 
 
 def statements(session: Session) -> Iterator[Statement]:
-    """Every sentence and list item that a person typed, whatever it is worth."""
+    """Every sentence and list item that a person typed, or may have, whatever it is worth."""
     if session.subagent or session.format in NOBODY_TYPES:
         return
     calls = [call for message in session.messages for call in message.calls]
@@ -106,7 +106,7 @@ def statements(session: Session) -> Iterator[Statement]:
     first, stopped, refused = True, False, ""
     for index, message in enumerate(session.messages):
         said = Statement(index, "", first=first, stopped=stopped, refused=refused)
-        if message.origin == "user" and message.text.strip():
+        if (message.origin == "user" or message.unsure) and message.text.strip():
             yield from split(message.text, said)
             first = False
         refusals = [result for result in message.results if result.evidence == "rejected"] if message.results else []

@@ -64,7 +64,8 @@ class Mention(NamedTuple):
 
 
 _OTHER_WORD = re.compile(
-    r"(?:by|com|tres|sur|over|under|im)pass\Z|[a-z0-9](?:pin|mdp|psk|p/w)\Z|[a-z]{9}pwd?\Z"
+    r"(?:by|com|tres|sur|over|under|im)pass\Z|[a-z0-9](?:pin|mdp|psk|p/w)\Z"
+    r"|[a-z0-9+/](?<!root)(?<!admin)(?<!user)(?<!bind)(?<!db)(?<!my)(?<!sudo)(?<!smtp)(?<!ldap)(?<!ftp)(?:pwd?|psw)\Z"
     r"|[^\W\d_](?:senha|parola|hesl[oa]|gesl[oa]|hasł[oa]|zaporka)\Z"
 )
 _READ = re.compile(r"\$[{(]?[\w:.]*\Z")

@@ -16,7 +16,7 @@ from litestar import MediaType, Request, Response, Router, get, post
 from litestar.datastructures import Cookie
 from litestar.handlers import HTTPRouteHandler
 from litestar.response import Redirect
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from hardwon import __version__
 from hardwon.api import Hardwon
@@ -65,6 +65,7 @@ def _environment() -> jinja2.Environment:
         del made.filters[unsafe]
     made.globals.update(url=url, version=__version__)
     made.filters.update(ago=_ago, exact=_exact, iso=datetime.isoformat, short=short, count=count)
+    made.filters.update(spoken=spoken, blocks=blocks)
     return made
 
 
@@ -87,6 +88,27 @@ def short(number: float) -> str:
 
 def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def spoken(text: str) -> Markup:
+    """A text with what stands in backticks as code; everything in it is escaped."""
+    parts = clean(text).split("`")
+    if len(parts) % 2 == 0:  # one of them is alone
+        return escape(clean(text))
+    code = Markup("<code>{}</code>")
+    return Markup("").join(code.format(part) if at % 2 else escape(part) for at, part in enumerate(parts))
+
+
+def blocks(text: str) -> list[tuple[bool, str]]:
+    """(whether it is code, text) of what stands between fences, and of what does not."""
+    found: list[tuple[bool, list[str]]] = [(False, [])]
+    for line in text.split("\n"):
+        if line.lstrip().startswith("```"):
+            found.append((not found[-1][0], []))
+        else:
+            found[-1][1].append(line)
+    joined = [(code, "\n".join(lines).strip("\n")) for code, lines in found]
+    return [(code, part) for code, part in joined if part.strip()]
 
 
 _SIGNS = {"+": "added", "-": "gone", "@": "place"}
@@ -114,6 +136,12 @@ def shown(template: str, request: Asked, memory: Hardwon, **context: Any) -> Res
         projects=offered(memory, caller),
         **context,
     )
+    return Response(html, media_type=MediaType.HTML, headers=PAGE_HEADERS)
+
+
+def part(template: str, **context: Any) -> Response[str]:
+    """What a page that is open puts in itself."""
+    html = _TEMPLATES.get_template(template).render(**context)
     return Response(html, media_type=MediaType.HTML, headers=PAGE_HEADERS)
 
 

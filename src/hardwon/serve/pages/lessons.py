@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from functools import partial
+from http import HTTPStatus
 from typing import Annotated, Any, cast
 
 from litestar import Response, Router
 from litestar.params import Parameter
 from litestar.response import Redirect
 
+from hardwon.api import Hardwon
 from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.api.store import Store
+from hardwon.harvest.walk import Progress
 from hardwon.model.lesson import KINDS, STATUSES, Kind
 from hardwon.model.nouns import Lesson
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame
 from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
 from hardwon.serve.pages.transcripts import around
+from hardwon.serve.pages.work import Act, begin, of_home
+from hardwon.serve.problems import Refused
 from hardwon.serve.resources.lessons import may_decide, visible
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, pool, reading
 from hardwon.serve.routes import page as cut
 
 _FOUND = 50
+_PATIENCE = 1.0
+"""Seconds: in a small store a lesson is forgotten before the next page is shown."""
 _DECISIONS = ("promote", "reject", "invalidate", "archive", "restore")
 Query = Annotated[str, Parameter(query="q", max_length=1_000)]
 Choice = Annotated[str, Parameter(max_length=40)]
@@ -72,6 +80,7 @@ def listed(
             statuses=STATUSES,
             lessons=found,
             notice=notice,
+            work=of_home(memory.home, "forget"),
             cursor=cursor,
             next=following,
             undo=undo if undo.replace(".", "").isdecimal() else "",
@@ -154,13 +163,23 @@ def decide(request: Asked, id: Id, decision: str) -> Redirect:
             )
         elif decision == "forget":
             caller.need("admin")
-            Store(memory, caller.actor).forget(id, dry_run=False)
+            act = partial(_forget, caller.actor, id)
+            if not begin(memory.home, "forget", "Forgetting a lesson", act, patience=_PATIENCE):
+                raise Refused(HTTPStatus.CONFLICT, "another lesson is being forgotten: try again when that is done")
             return then(url("lessons"))
         elif decision in _DECISIONS:
             event = getattr(review, decision)(id, why=why)
         else:
             raise bad("no such decision")
     return then(url("lessons", id, undo=event))
+
+
+def _forget(actor: str, id: str, memory: Hardwon, progress: Progress) -> tuple[str, None]:
+    progress("in every table, index and copy, then in every byte", 0, 0)
+    gone = Store(memory, actor).forget(id)
+    left = f" It still stands in {', '.join(gone.left)}." if gone.left else " Every byte was searched: nothing is left."
+    own = f" The agents' own files still have it: {', '.join(gone.transcripts)}." if gone.transcripts else ""
+    return f"The lesson is forgotten.{left}{own}", None
 
 
 # One candidate at a time, with its quote in context: yes, no, edit, merge, skip, undo.
@@ -212,6 +231,7 @@ def candidate(
             edit=edit,
             kinds=KINDS,
             conflicts=memory.review.conflicts(project=holder),
+            work=of_home(memory.home, "review"),
         )
 
 
@@ -222,14 +242,36 @@ def decide_all(request: Asked) -> Redirect:
     verb, rule, session = sent.get("decision", ""), sent.get("rule", ""), sent.get("session", "")
     if verb not in ("promote", "reject") or not (rule or session):
         raise bad("choose a rule or a session, and what to do")
-    with pool(request).writing() as memory:
+    with reading(request) as memory:
         holder = frame.holder(request, memory, sent.get("project"))
-        review = Review(memory, caller.actor)
-        events = []
-        for one in browse.of_queue(memory, project=holder, rule=rule, session=session, limit=_ALL):
-            may_decide(memory, caller, one.id)
-            events.append(getattr(review, verb)(one.id, why=f"all of {rule or session}"))
-    return then(url("review", project=sent.get("project"), did=verb, undo=".".join(map(str, events[-100:]))))
+        ids = [one.id for one in browse.of_queue(memory, project=holder, rule=rule, session=session, limit=_ALL)]
+        for id in ids:
+            may_decide(memory, caller, id)
+    about = f"Deciding on {frame.count(len(ids), 'candidate')}"
+    _begin_many(request, about, partial(_decide_each, caller.actor, verb, ids, f"all of {rule or session}"))
+    return then(url("review", project=sent.get("project")))
+
+
+def _begin_many(request: Asked, about: str, act: Act) -> None:
+    if not begin(pool(request).home, "review", about, act, patience=_PATIENCE):
+        raise Refused(HTTPStatus.CONFLICT, "many are being decided on: try again when that is done")
+
+
+def _decide_each(
+    actor: str, verb: str, ids: list[str], why: str, memory: Hardwon, progress: Progress
+) -> tuple[str, list[int]]:
+    events = []
+    for number, id in enumerate(ids):
+        progress("decided", number, len(ids))
+        events.append(getattr(Review(memory, actor), verb)(id, why=why))
+    return f"{_DONE[verb]}: {frame.count(len(events), 'lesson')}.", events
+
+
+def _undo_each(actor: str, events: list[int], memory: Hardwon, progress: Progress) -> tuple[str, None]:
+    for number, event in enumerate(reversed(events)):
+        progress("undone", number, len(events))
+        Review(memory, actor).undo(event)
+    return f"{frame.count(len(events), 'decision')} undone.", None
 
 
 @action("/review/undo")
@@ -238,10 +280,11 @@ def undo(request: Asked) -> Redirect:
     sent, caller = frame.form(request), permissions.of(request)
     caller.need_whole_store()
     numbers = [int(part) for part in sent.get("event", "").split(".") if part.isdecimal() and len(part) < 16]
-    with pool(request).writing() as memory:
-        review = Review(memory, caller.actor)
-        for number in reversed(numbers):
-            review.undo(number)
+    if len(numbers) > PER_PAGE:
+        _begin_many(request, "Undoing", partial(_undo_each, caller.actor, numbers))
+    else:
+        with pool(request).writing() as memory:
+            _undo_each(caller.actor, numbers, memory, lambda *_: None)
     if sent.get("back") == "lessons":
         return then(url("lessons"))
     return then(url("review", **_kept(sent), at=sent.get("at", "")))

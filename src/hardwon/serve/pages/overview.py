@@ -16,9 +16,10 @@ from hardwon.harvest.distil.chosen import OFF, installed
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Again, Window
 from hardwon.serve import browse, permissions
-from hardwon.serve.pages import charts, frame, harvesting
+from hardwon.serve.pages import charts, frame
 from hardwon.serve.pages.failures import told
 from hardwon.serve.pages.frame import page, url
+from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
 from hardwon.text.shown import estimate
 
@@ -43,13 +44,15 @@ class Proof(NamedTuple):
     until: datetime
     month: Again
     chart: charts.Chart | None
+    stale: bool = False
+    """No session has met an error since."""
 
 
 @page("/")
 def home(request: Asked, project: ProjectName = None) -> Response[str]:
     with reading(request) as memory:
         if not memory.exists or browse.holds_nothing(memory):
-            return frame.shown("welcome.html", request, memory, work=harvesting.of_home(memory.home))
+            return frame.shown("welcome.html", request, memory, work=of_home(memory.home, "harvest"))
         newest = browse.last_session(memory)
         last = newest or now()  # what was brought over has no session
         holder = frame.holder(request, memory, project)
@@ -61,7 +64,7 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
             "home.html",
             request,
             memory,
-            work=harvesting.of_home(memory.home),
+            work=of_home(memory.home, "harvest"),
             project=holder,
             failing=told(request, memory, again),
             stale=now() - last > _WEEK,
@@ -83,6 +86,13 @@ def _sums(memory: Hardwon, project: str | None, last: int) -> dict[str, Any]:
 
 
 def _proof(memory: Hardwon, project: str, last: int) -> Proof:
+    """Of the month before the last session or, if that had no errors, before the last error."""
+    found = _month(memory, project, last)
+    newest = 0 if found.month.errors else browse.last_error(memory, project=project or None)
+    return _month(memory, project, newest)._replace(stale=True) if newest else found
+
+
+def _month(memory: Hardwon, project: str, last: int) -> Proof:
     today = last // _DAY * _DAY
     since = today - (_DAYS_TOLD - 1) * _DAY
     days = tallies.met_again(memory.reading(), Window(today - _WEEKS_DRAWN * _WEEK, today + _DAY - 1, project))

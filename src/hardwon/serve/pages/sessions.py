@@ -8,6 +8,7 @@ from litestar import Response, Router
 from litestar.params import Parameter
 from litestar.response import Redirect
 
+from hardwon.api import Hardwon
 from hardwon.api.journal import Journal
 from hardwon.errors import HardwonError
 from hardwon.model.attempt import Attempt, Outcome
@@ -20,7 +21,9 @@ from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, nothing_
 from hardwon.serve.routes import page as cut
 from hardwon.store.pages import Mark
 
-_MESSAGES = 200
+_MESSAGES = 100
+"""Of a transcript, at once."""
+_CALLS = 200
 _FOUND = 50
 
 
@@ -69,30 +72,47 @@ def shown(
             resume = memory.resume(id).command
         except HardwonError:
             resume = ""
-        marks: dict[int, list[Mark]] = {}
-        for mark in browse.marks(memory, id):
-            marks.setdefault(mark.message, []).append(mark)
         return frame.shown(
             "session.html",
             request,
             memory,
             session=found.session,
-            calls=[one for one in found.calls if q.lower() in one.subject.lower()][:_MESSAGES]
-            if not transcript
-            else [],
+            calls=[one for one in found.calls if q.lower() in one.subject.lower()][:_CALLS] if not transcript else [],
             q=q,
             hits=search(memory, transcript, q.strip(), _FOUND) if transcript and q.strip() else [],
             tried=browse.attempts_of_session(memory, id),
             changed=changed(memory, transcript) if transcript else [],
             timeline=browse.steps(memory, id),
             messages=messages(memory, transcript, first, _MESSAGES) if transcript else [],
-            marks=marks,
+            marks=_marks(memory, id),
+            waits=browse.waiting(memory, project=None, session=id),
             length=length,
             first=first,
             step=_MESSAGES,
             resume=resume,
             owner=may_read(caller),
         )
+
+
+def _marks(memory: Hardwon, id: str) -> dict[int, list[Mark]]:
+    """Message → what was met and learned in it."""
+    found: dict[int, list[Mark]] = {}
+    for mark in browse.marks(memory, id):
+        found.setdefault(mark.message, []).append(mark)
+    return found
+
+
+@page("/sessions/{id:str}/messages", "admin")
+def part(request: Asked, id: Id, at: int = 0) -> Response[str]:
+    """Some messages of a session, for the page that shows it."""
+    caller = permissions.of(request)
+    caller.need_whole_store()
+    with reading(request) as memory:
+        with nothing_said_of("session"):
+            found = memory.sessions.get(id)
+        transcript = session_of(caller, id, found.session.path)
+        rows = messages(memory, transcript, max(0, at), _MESSAGES) if transcript else []
+        return frame.part("messages.html", messages=rows, marks=_marks(memory, id))
 
 
 # The journal: what was tried, what came of it, what was learned from it.
@@ -170,4 +190,4 @@ def reflect(request: Asked, number: Numbered) -> Redirect:
     return then(url("journal", str(number)))
 
 
-router = Router("/", route_handlers=[listed, shown, journal, attempt, reflect])
+router = Router("/", route_handlers=[listed, shown, part, journal, attempt, reflect])

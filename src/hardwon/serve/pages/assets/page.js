@@ -1,6 +1,7 @@
 // Pages work without this. With it, forms and the review do not reload the page, and keys press buttons.
 
 const trouble = document.getElementById("trouble");
+const ended = "The service does not answer. It ends by itself when nobody uses it: run `hardwon open` again.";
 let latest = 0;
 
 /** Ask for a page and put its content in the place of this one's. The browser's own parser reads it: no text becomes HTML here. */
@@ -31,15 +32,25 @@ function swap(address, { method = "GET", body = null, keep = null, replace = fal
   };
   request.onerror = () => {
     document.body.removeAttribute("aria-busy");
-    say("The service does not answer. It ends by itself when nobody uses it: run `hardwon open` again.");
+    say(ended);
   };
   request.send(body);
 }
 
-/** What is still being done is looked at again. */
-function again() {
-  const part = document.querySelector("[data-again]");
-  if (part) setTimeout(() => swap(location.href, { keep: `#${part.id}`, replace: true }), 1000 * part.dataset.again);
+/** What takes longer than the rest of a page is put in when it is there. */
+function complete() {
+  const gap = document.querySelector("[data-fill]");
+  if (!gap) return;
+  const request = new XMLHttpRequest();
+  request.open("GET", gap.dataset.fill);
+  request.responseType = "document";
+  request.onload = () => {
+    const part = gap.closest("[id]");
+    const found = request.response?.getElementById(part.id);
+    if (found && part.isConnected) part.replaceWith(document.adoptNode(found));
+  };
+  request.onerror = () => say(ended);
+  request.send();
 }
 
 /** How far a harvest is, as the service tells it; at its end the page is looked at anew. */
@@ -113,33 +124,59 @@ document.addEventListener("keydown", (event) => {
   else found.click();
 });
 
-/** A long transcript goes on where its end comes near; the browser lays out what is seen. */
-const near = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && goOn(), { rootMargin: "2000px" });
-function goOn() {
-  const link = document.querySelector("[data-on]");
-  if (!link || link.dataset.on) return;
-  link.dataset.on = "asked";
+/** Of a long transcript, only what is near the screen is in the page; the rest keeps its room. */
+const near = new IntersectionObserver((seen) => seen.forEach((one) => (one.isIntersecting ? fill : clear)(one.target)), { rootMargin: "1500px" });
+const cleared = new WeakMap();
+function fill(part) {
+  part.dataset.near = "";
+  if (part.firstElementChild || "asked" in part.dataset) return;
+  const put = (rows) => {
+    part.append(...rows);
+    part.style.height = "";
+  };
+  if (cleared.has(part)) return put(cleared.get(part));
+  part.dataset.asked = "";
   const request = new XMLHttpRequest();
-  request.open("GET", link.getAttribute("href"));
+  request.open("GET", part.dataset.part);
   request.responseType = "document";
   request.onload = () => {
-    const list = document.querySelector(".transcript");
-    const found = request.response?.querySelector(".transcript");
-    if (!list || !found || !link.isConnected) return;
-    list.append(...found.children);
-    const following = request.response.querySelector("[data-on]");
-    if (following) link.replaceWith(document.adoptNode(following));
-    else link.remove();
-    settle();
+    delete part.dataset.asked;
+    const rows = [...(request.response?.querySelectorAll("li[id]") ?? [])];
+    if (!rows.length) return say("The service gave no messages. Reload to see what is the matter.");
+    cleared.set(part, rows);
+    if ("near" in part.dataset) put(rows);
+  };
+  request.onerror = () => {
+    delete part.dataset.asked;
+    say(ended);
   };
   request.send();
 }
 
-function settle() {
+function clear(part) {
+  delete part.dataset.near;
+  if (!part.firstElementChild) return;
+  part.style.height = `${part.offsetHeight}px`;
+  cleared.set(part, [...part.children]);
+  part.replaceChildren();
+}
+
+/** Parts that were not seen yet are taken to be as tall as the one that was. */
+function measure() {
   near.disconnect();
-  const on = document.querySelector("[data-on]");
-  if (on) near.observe(on);
-  again();
+  const parts = [...document.querySelectorAll("[data-part]")];
+  const known = parts.find((part) => part.firstElementChild);
+  if (!known) return;
+  for (const part of parts) {
+    if (!part.firstElementChild) part.style.height = `${(known.offsetHeight / known.dataset.rows) * part.dataset.rows}px`;
+    near.observe(part);
+  }
+  document.getElementById(location.hash.slice(1))?.scrollIntoView();
+}
+
+function settle() {
+  measure();
+  complete();
   listen();
   document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }

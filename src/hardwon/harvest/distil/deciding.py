@@ -1,0 +1,339 @@
+"""What a claim may become, by its words and those of its quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+import msgspec
+
+from hardwon.failures.tools import danger
+from hardwon.harvest.distil.claims import (
+    FREE,
+    NEGATIONS,
+    Claim,
+    Quote,
+    content,
+    is_command,
+    is_in,
+    names_in,
+    passages_of,
+    words_of,
+)
+from hardwon.harvest.trust import Admission
+from hardwon.text.language import is_without_spaces
+from hardwon.text.words import terms
+
+NOTED = "noted in one session"
+"""Told as that, apart from what is believed, until a second session or a person says so."""
+_SHARE_OF_ONE_MESSAGE = 0.5
+"""Of a claim's words that must stand in one message: more than that may not be put together from several."""
+_SHARE_FOR_A_SECOND_SOURCE = 0.6
+"""Of a claim's words that must stand in a quote for it to say the same."""
+_RELATED_WORDS = 2
+_WORDS_NOBODY_SAID = 2
+_SHARE_NOBODY_SAID = 0.2
+"""Of what is told as unconfirmed: words that none of its quotes has; never a name, a number or a negation."""
+_SHARE_AT_THE_JOINTS = 0.25
+"""The same where no spaces part words, and pairs of characters stand for them: joining two passages makes new ones."""
+_SIGNS_OF_DENIAL = re.compile("[不没沒别別勿禁無无未]|ない|なく|ません|안 |없")
+"""Negations of such scripts, which no word stands for."""
+_SHARE_OF_WHAT_IS_MEANT = 0.4
+"""Of a claim's words that the user typed, where the others are the model's for it."""
+_FAILS = "` fails"
+_LONGEST_TOLD = 240
+_LETTERS_OF_A_SLIP = 5
+_ALIKE = 0.83
+"""Of the letters of two words, one of them mistyped: `frontned`, `behing`."""
+_REASONS = frozenset(terms("because since although though whether now made done over several everywhere"))
+"""Joins that add a little: free in what is told as unconfirmed alone."""
+_MEASURED = frozenset(
+    terms("fail fails failed works worked pass passes passed help helps succeed succeeds command needs")
+)
+"""What a claim may say of commands that failed, and of one that worked."""
+_SUGGESTS = re.compile(
+    r"\bwhy (?:not\b|don'?t (?:we|you|i)\b)|\b(?:ca|could|should|would)n'?t (?:we|you|i)\b", re.IGNORECASE
+)
+"""A question that denies nothing: "can't we keep it here?" wants it kept there."""
+_ORDERS = re.compile(
+    r"\b(?:you|your|please|ignore|remember|from now on|make sure|ensure)\b"
+    r"|(?:^|[.;:,(–—-] )\W*(?:always|never|must|should|shall|do not|don't)\b"
+    r"|\b(?:agents?|assistants?|sessions?|models?|tools?|who(?:ever)?|every(?:one|body)|all)\b.{0,30}?"
+    r"\b(?:must|should|shall|always|never|needs? to|have to)\b",
+    re.IGNORECASE,
+)
+"""What no finding of an agent says: it states, and whoever reads it decides. A thing that must be so is stated."""
+_LETTERS = re.compile(r"[^\W\d_]+")
+_FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
+_CODE = re.compile(r"`[^`]*`")
+_NOT_THERE = re.compile(
+    r"no such file|not found|cannot access|did not match any files?|does not exist|cd: |directory prefix", re.IGNORECASE
+)
+_ONE_THING = re.compile(r"(?<![\w.:-])#?\d{3,}(?![\w.-])|\b[0-9a-f]{8,}\b")
+_CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
+
+
+class Decision(NamedTuple):
+    """What a claim becomes, in which words, and why no more."""
+
+    text: str
+    admission: Admission | None
+    """None for one that says too much."""
+    why: str
+
+
+def decided(claim: Claim) -> Decision:
+    """Active where every word is the user's or was measured; else, where the quotes can, in the quotes' own words.
+
+    The model chooses what is worth telling; what is told are words that somebody typed, or that commands showed.
+    """
+    names = names_in(claim.text)
+    if any(not is_in(name, claim.quotes) and name not in claim.named for name in names):
+        return Decision(claim.text, None, "names something that it was not shown")
+    if danger(claim.text):
+        return Decision(claim.text, Admission("candidate", "untrusted"), "dangerous")
+    if claim.kind != "question" and claim.text.endswith(("?", "？")):
+        return Decision(claim.text, Admission("candidate", "untrusted"), "a question")
+    typed = [one for one in claim.quotes if one.origin == "user" and one.typed]
+    measured = _measured(claim.quotes)
+    if typed and _is_borne_out(claim.text, typed):
+        return Decision(claim.text, Admission("active", "human"), "")
+    mended = bool(_mended(measured)) and _names_one_of(claim.text, measured)
+    if mended and _is_borne_out(claim.text, [*measured, *typed], FREE | _MEASURED):
+        return Decision(claim.text, Admission("active", "measured"), "")
+    said = _in_their_words(claim.text, typed) if claim.alone else ""
+    if said and not danger(said):
+        return Decision(said, Admission("active", "human"), "")
+    if (shown := _as_it_ran(claim.text, measured)) and not danger(shown):
+        return Decision(shown, Admission("active", "measured"), "")
+    return Decision(claim.text, *_waits(claim, names, typed))
+
+
+def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[Admission, str]:
+    if _is_noted(claim, typed) or _is_meant(claim, typed):
+        return Admission("candidate", "claimed"), NOTED
+    said = [one for one in claim.quotes if one.origin in ("user", "agent")]
+    if not said:
+        return Admission("candidate", "untrusted"), "what a tool, a page or a file said"
+    if doubt := next((one.doubtful for one in said if one.doubtful), ""):
+        return Admission("candidate", "untrusted"), doubt
+    if any(not is_in(name, said) for name in names):
+        return Admission("candidate", "untrusted"), "names what its quotes do not"
+    if not supports(claim.text, said):
+        return Admission("candidate", "untrusted"), "goes beyond its quotes"
+    return Admission("candidate", "untrusted"), "says more than its quotes"
+
+
+def lacking(claim: Claim) -> list[str]:
+    """The words of a claim that neither the user, nor the agent on its own, nor a command of its own said."""
+    said = set().union(*(words_of(one.text) | words_of(one.before) for one in _own(claim)))
+    known = said | FREE | _MEASURED | NEGATIONS
+    return [word for word in dict.fromkeys(claim.text.split()) if words_of(word) - known]
+
+
+def _own(claim: Claim) -> list[Quote]:
+    """What the user typed, what the agent found out, the commands it ran, and what these said of an error."""
+    return [
+        msgspec.structs.replace(one, text=one.quotable) if one.quotable else one
+        for one in claim.quotes
+        if (one.origin == "user" and one.typed) or one.found or one.quotable or (is_command(one) and not one.doubtful)
+    ]
+
+
+def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
+    """Whether it may be told as what one session noted: all of it in somebody's own words, and no order of an agent."""
+    if _is_about_one_call(claim.text) or (_orders(claim) and not (typed and supports(claim.text, typed))):
+        return False
+    own = _own(claim)
+    if _FAILS in claim.text and all(map(_is_measured, own)) and not _mended(_measured(claim.quotes)):
+        return False  # that a command failed, and another ran, is no cause and no help
+    said = set().union(*(words_of(one.text) | words_of(one.before) for one in own))
+    wanted = content(claim.text, FREE | _MEASURED | NEGATIONS | _REASONS)
+    missing = wanted - said
+    most = _WORDS_NOBODY_SAID
+    share = _SHARE_NOBODY_SAID
+    if is_without_spaces(claim.text):
+        most, share = len(wanted), _SHARE_AT_THE_JOINTS
+        heard = {sign for one in own for sign in _SIGNS_OF_DENIAL.findall(f"{one.text} {one.before}")}
+        if set(_SIGNS_OF_DENIAL.findall(claim.text)) - heard:
+            return False
+    if len(missing) > min(most, share * len(wanted)):
+        return False
+    return _is_borne_out(claim.text, own, FREE | _MEASURED | _REASONS | missing, in_one_session=True)
+
+
+def _orders(claim: Claim) -> bool:
+    """Whether it says what to do, and not in the words of an error, of which nothing addresses a reader."""
+    errors = " ".join(one.quotable for one in claim.quotes).lower()
+    return any(found.lower() not in errors for found in _ORDERS.findall(claim.text))
+
+
+def _is_meant(claim: Claim, typed: Sequence[Quote]) -> bool:
+    """Whether it may be told as what the user meant: other words for what was typed, and nothing that it denies."""
+    denies = words_of(claim.text) & NEGATIONS
+    denied = {word for one in typed for word in words_of(f"{one.text} {one.before}") & NEGATIONS}
+    wanted = content(claim.text, FREE)
+    said = {word for one in typed for word in words_of(f"{one.text} {one.before}")}
+    turned = _turned(typed) & wanted - _denied(claim.text, 3)
+    return (
+        claim.own
+        and bool(typed)
+        and not turned
+        and not (denies and not denied)
+        and len(wanted & said) >= _SHARE_OF_WHAT_IS_MEANT * len(wanted)
+        and not _is_about_one_call(claim.text)
+    )
+
+
+def _is_about_one_call(text: str) -> bool:
+    """That a command works, that one thing was not there, or what was done to one ticket: no later session needs it."""
+    commands = _CODE.findall(text)
+    around = content(_CODE.sub(" ", text), FREE | _MEASURED)
+    is_bare = bool(commands) and not around
+    return is_bare or bool(commands and _NOT_THERE.search(text)) or any(map(_ONE_THING.search, commands))
+
+
+def _measured(quotes: Sequence[Quote]) -> list[Quote]:
+    """The agent's own commands that failed or worked, and what was said of it; none where one may be somebody else's.
+
+    What was done between the two counts only where it has to do with the error.
+    """
+    commands = [one for one in quotes if one.how == "ran" or one.ran]
+    if any(one.origin != "agent" or one.doubtful for one in commands):
+        return []
+    errors = [msgspec.structs.replace(one, text=one.quotable) for one in quotes if one.quotable]
+    return [*commands, *errors] if commands else []
+
+
+def _names_one_of(text: str, measured: Sequence[Quote]) -> bool:
+    """Whether a claim is about a command: what one printed says nothing alone."""
+    return any(not one.quotable and content(text, FREE | _MEASURED) & words_of(one.text) for one in measured)
+
+
+def _in_their_words(text: str, typed: Sequence[Quote]) -> str:
+    """What the user typed in one place, where that says what the claim says; empty where it does not, or is too long.
+
+    Passages of several places, put together, read as nobody speaks: then the claim says it better.
+    """
+    own = [Quote("", "", 0, 0, "user", passage) for one in typed for passage in passages_of(one.text)]
+    fitting = [
+        one
+        for one in own
+        if not one.text.endswith(("?", "？")) and len(one.text) <= _LONGEST_TOLD and supports(text, [one])
+    ]
+    wanted = content(text, FREE)
+    best = max(fitting, key=lambda one: (len(wanted & words_of(one.text)), -len(one.text)), default=None)
+    return f'The user: "{best.text}"' if best else ""
+
+
+def _as_it_ran(text: str, measured: Sequence[Quote]) -> str:
+    """The command, what it said and what worked, in a sentence; empty where that is not what the claim is about."""
+    parts = _mended(measured)
+    if not parts or not supports(text, measured):
+        return ""
+    ran, said, worked = (parts[how].removeprefix("$ ") for how in ("ran", "failed", "worked"))
+    told = f"`{ran}` fails: {said}; `{worked}` works."
+    return told if len(told) <= _LONGEST_TOLD else ""
+
+
+def _mended(measured: Sequence[Quote]) -> dict[str, str]:
+    """A command that failed, what it said, and the one that then worked for the same end; empty where none did.
+
+    That one worked is nothing new, nor that a folder was missed.
+    """
+    together: dict[tuple[str, int], dict[str, str]] = {}
+    for one in measured:
+        if one.how != "worked" or one.ran:
+            together.setdefault((one.session, one.piece), {})[one.how] = one.text
+    for parts in together.values():
+        if {"ran", "failed", "worked"} <= parts.keys() and _FOLDER.sub("", parts["ran"]) != _FOLDER.sub(
+            "", parts["worked"]
+        ):
+            return parts
+    return {}
+
+
+def _is_borne_out(
+    text: str, quotes: Sequence[Quote], free: frozenset[str] = FREE, *, in_one_session: bool = False
+) -> bool:
+    """Whether every word, number, name and negation stands in the quotes or right before; most in one message."""
+    each = [words_of(one.text) for one in quotes]
+    said = {word for one in quotes for word in words_of(one.before)}.union(*each)
+    typed = {word for one in quotes for word in _LETTERS.findall(f"{one.text} {one.before}".lower())}
+    wanted = content(_spelled(text, said, typed), free | NEGATIONS)
+    if not wanted or not wanted <= said:
+        return False
+    together: dict[tuple[str, int], set[str]] = {}
+    for one, words in zip(quotes, each, strict=True):
+        together.setdefault((one.session, 0 if in_one_session else one.message), set()).update(words)
+    if max(len(wanted & words) for words in together.values()) < _SHARE_OF_ONE_MESSAGE * len(wanted):
+        return False
+    denied = set().union(*(_denied(one.text, 3) for one in quotes))
+    turned = _turned(quotes) & wanted - _denied(text, 3)
+    mine = _denied(_spelled(text, denied, typed), 1)
+    return not turned and mine <= denied and all(is_in(name, quotes) for name in names_in(text))
+
+
+def _spelled(text: str, said: Set[str], typed: Set[str]) -> str:
+    """The text with its words as somebody in a hurry typed them, where they are not there as they should be."""
+
+    def as_typed(found: re.Match[str]) -> str:
+        word = found[0].lower()
+        if len(word) < _LETTERS_OF_A_SLIP or set(terms(word)) <= said:
+            return found[0]
+        near = sorted(one for one in typed if one[0] == word[0] and abs(len(one) - len(word)) <= 2)
+        return next((one for one in near if SequenceMatcher(None, one, word).ratio() >= _ALIKE), found[0])
+
+    return _LETTERS.sub(as_typed, text)
+
+
+def _turned(quotes: Sequence[Quote]) -> set[str]:
+    """The words that quotes have nowhere but right behind a negation: who says them without it says the opposite."""
+    denied = [_denied(one.text, 1) for one in quotes]
+    affirmed = (words_of(one.text) - words for one, words in zip(quotes, denied, strict=True))
+    return set().union(*denied) - set().union(*affirmed)
+
+
+def _denied(text: str, reach: int) -> set[str]:
+    """The words that a negation stands right before, in the same clause."""
+    found: set[str] = set()
+    for clause in _CLAUSE.split(text):
+        if _SUGGESTS.search(clause):
+            continue
+        words = [word for word in terms(clause) if word not in FREE]
+        for at, word in enumerate(words):
+            if word in NEGATIONS:
+                found.update(words[at + 1 : at + 1 + reach])
+    return found - NEGATIONS
+
+
+def supports(text: str, quotes: Sequence[Quote]) -> bool:
+    """Whether the quotes say most of it, with what was said right before them."""
+    wanted = content(text, FREE)
+    said = {word for one in quotes for word in words_of(one.text) | words_of(one.before)}
+    own = {word for one in quotes for word in words_of(one.text)}
+    enough = _SHARE_FOR_A_SECOND_SOURCE * len(wanted)
+    return bool(wanted) and len(wanted & said) >= enough and len(wanted & own) >= enough / 2
+
+
+def is_borne_out_by(text: str, quotes: Sequence[Quote]) -> bool:
+    """Whether what a person typed holds every word of it."""
+    typed = [one for one in quotes if one.origin == "user" and one.typed]
+    return bool(typed) and _is_borne_out(text, typed)
+
+
+def are_related(text: str, other: str) -> bool:
+    """Whether two sentences can be about the same thing."""
+    return len(content(text, FREE) & content(other, FREE) - NEGATIONS) >= _RELATED_WORDS
+
+
+def gist(text: str) -> frozenset[str]:
+    """What two claims have in common that say the same: their words, but for those that join them."""
+    return frozenset(content(text, FREE))
+
+
+def _is_measured(one: Quote) -> bool:
+    """A command, or what one said of an error."""
+    return bool(one.quotable) or is_command(one)
