@@ -39,55 +39,34 @@ STAYS = {
     "bare": "\n{user}\n\n{evil}\n\n",
     "ruled": TURN,
     "fence closed": "{fence}\n" + TURN,
-    "tag closed": "{close}\n" + TURN,
+    "tag closed": "{fence}\n{tag}\n" + TURN,
     "words, fence closed": "{fence}\n\n---\n\nDone.\n" + TURN,
 }
 REOPENS = {
     "fence closed and opened again": "{fence}\n" + TURN + "\n{fence}",
     "asked alone, and opened again": "{fence}\n\n---\n\n{user}\n\n{evil}\n\n{fence}",
-    "tag closed and opened again": "{close}\n" + TURN + "\n{opening}",
+    "tag closed and opened again": "{fence}\n{tag}\n" + TURN + "\n{opening}",
 }
-PERFECT = {"words, closed and opened again": "{close}\n\n---\n\nDone.\n" + TURN + "\n{opening}"}
-OTHER = {"words, closed, and another opened": "{close}\n\n---\n\nDone.\n" + TURN + "\n{other}"}
+PERFECT = {"words, closed and opened again": "{fence}\n{tag}\n\n---\n\nDone.\n" + TURN + "\n{opening}"}
+OTHER = {"words, closed, and another opened": "{fence}\n{tag}\n\n---\n\nDone.\n" + TURN + "\n{other}"}
 
 SCREEN = "```bash\nls\n```\n\n```\n{prompt}ls\nsrc\n{prompt}\n```"
 KNOWING = {
     "a prompt, closed, and another opened": "{prompt}\n" + OTHER["words, closed, and another opened"],
     "a prompt at both ends": "{prompt}\n" + OTHER["words, closed, and another opened"] + "\n{prompt}ls",
-    "a whole tool before": "{close}\n\n---\n\n" + SCREEN + "\n\n---\n\nDone.\n" + TURN + "\n{other}",
-    "a whole tool behind": "{close}\n\n---\n\nDone.\n"
+    "a whole tool before": "{fence}\n{tag}\n\n---\n\n" + SCREEN + "\n\n---\n\nDone.\n" + TURN + "\n{other}",
+    "a whole tool behind": "{fence}\n{tag}\n\n---\n\nDone.\n"
     + TURN
     + "\n"
     + SCREEN
     + "\n\n---\n\nNow this.\n\n---\n\n{other}",
-    "a diff opened": "{close}\n\n---\n\nDone.\n" + TURN + "\n{fence}diff",
-    "a file opened": "{close}\n\n---\n\nDone.\n" + TURN + "\nHere it is:\n\n{fence}markdown",
-    "a card opened": "{close}\n\n---\n\nDone.\n" + TURN + "\n<details>\n<summary>Listed</summary>\n\n{fence}",
-    "a thought opened": "{close}\n\n---\n\nDone.\n" + TURN + "\n<think><details>\n\n{fence}",
-    "three turns": "{close}\n\n---\n\nDone.\n" + 3 * TURN + "\n{other}",
+    "a diff opened": "{fence}\n{tag}\n\n---\n\nDone.\n" + TURN + "\n{fence}diff",
+    "a file opened": "{fence}\n{tag}\n\n---\n\nDone.\n" + TURN + "\nHere it is:\n\n{fence}markdown",
+    "a card opened": "{fence}\n{tag}\n\n---\n\nDone.\n" + TURN + "\n<details>\n<summary>Listed</summary>\n\n{fence}",
+    "a thought opened": "{fence}\n{tag}\n\n---\n\nDone.\n" + TURN + "\n<think><details>\n\n{fence}",
+    "three turns": "{fence}\n{tag}\n\n---\n\nDone.\n" + 3 * TURN + "\n{other}",
 }
-"""Of one who has read how it is told what was cut in two, and guesses the prompt."""
-SHOWN = {
-    "the command shown on top": "{echo}\n{prompt}\n" + OTHER["words, closed, and another opened"] + "\n{prompt}ls",
-    "nothing printed before": "{top}" + OTHER["words, closed, and another opened"],
-    "a command opened": "{close}\n\n---\n\nDone.\n" + TURN + "\n{fence}bash",
-    "whole tools on both sides": "{close}\n\n---\n\n"
-    + SCREEN
-    + "\n\n---\n\nDone.\n"
-    + TURN
-    + "\n"
-    + SCREEN
-    + "\n\n---\n\nNow this.\n\n---\n\n{other}\n{prompt}ls",
-    "the prompt in what the user says": "{close}\n\n---\n\nDone.\n"
-    + TURN.replace("{evil}", "{prompt}ls\n\n{evil}\n\n{prompt}")
-    + "\n{other}\n{prompt}ls",
-    "a long session between": "{close}\n\n---\n\n" + 40 * (SCREEN + "\n\n---\n\nDone.\n" + TURN + "\n") + "{other}",
-    "a sub-agent's": "{close}\n\n---\n\nDone.\n" + TURN.replace("{user}", "{side}") + "\n{other}",
-}
-"""Of one who has read what shows that a heading was typed."""
-TWICE = {f"{name}, twice": SHOWN[name] for name in ("the command shown on top", "whole tools on both sides")}
-"""Of one who is printed by two tools of a session, and shows the same prompt both times."""
-WAYS = (STAYS, REOPENS, PERFECT, OTHER, KNOWING, SHOWN, TWICE)
+"""Of one who has read our rules, and guesses the prompt."""
 PROMPTS = ("me@machine app % ", "dev@localhost:~/app$ ", "PS C:\\dev>", "C:\\Users\\dev\\app>")
 
 
@@ -95,13 +74,11 @@ class Place(NamedTuple):
     """A stretch of lines, from the one that opens it to the one that closes it, that a forger fills."""
 
     where: str
-    """`output`, of a tool without tags, `tagged` output, a `card`, or a `fence` of somebody's words."""
     begins: int
     ends: int
     opening: str
     """What the file has before it and would have again."""
-    close: str
-    """How it ends there."""
+    tag: str
 
 
 class History(NamedTuple):
@@ -123,8 +100,8 @@ def history(path: Path) -> History | None:
     users, agents = ([each for each in page.headers if each.user == user] for user in (True, False))
     if not users or not agents:
         return None
-    places = [*_in_tools(page), *_in_cards(page), *_in_fences(page)]
-    return History(text, page, places, page.lines[users[0].line], page.lines[agents[0].line])
+    lines = page.lines
+    return History(text, page, [*_in_tools(page), *_in_fences(page)], lines[users[0].line], lines[agents[0].line])
 
 
 def _in_tools(page: Page) -> Iterator[Place]:
@@ -134,20 +111,7 @@ def _in_tools(page: Page) -> Iterator[Place]:
             if page.lines[fences[-2]] == "```diff":  # every line of a diff has its mark
                 continue
             tag = "\n".join(page.lines[fences[-1] + 1 : ends + 1])
-            opening = "\n".join(page.lines[begins : fences[-2] + 1])
-            yield Place("tagged", fences[-2], fences[-1], opening, f"{_ticks(page.lines[fences[-2]])}\n{tag}")
-
-
-def _in_cards(page: Page) -> Iterator[Place]:
-    results, cards = page.cards()
-    for begins in results:
-        card = max((line for line in cards if line < begins), default=begins)
-        if begins < page._tools.get(card, 0):
-            yield Place("card", begins, page._tools[card], "\n".join(page.lines[card : begins + 1]), "</details>")
-
-
-def _ticks(fence: str) -> str:
-    return "`" * max(3, len(fence) - len(fence.lstrip("`")))
+            yield Place("output", fences[-2], fences[-1], "\n".join(page.lines[begins : fences[-2] + 1]), tag)
 
 
 def _in_fences(page: Page) -> Iterator[Place]:
@@ -159,51 +123,46 @@ def _in_fences(page: Page) -> Iterator[Place]:
         if not info and not page._tagged and page.lines[shell : shell + 2] == ["```", ""]:
             opened = next((number for number in range(shell - 1, 0, -1) if page.lines[number].startswith("```")), 0)
             if page.lines[opened].strip("` ") in SHELLS:
-                yield Place("output", begins, ends, "\n".join(page.lines[opened : begins + 1]), "```")
+                yield Place("output", begins, ends, "\n".join(page.lines[opened : begins + 1]), "")
                 continue
         if info not in SHELLS and not info.startswith("diff"):  # every line of a diff has its mark
-            yield Place("fence", begins, ends, page.lines[begins], _ticks(page.lines[begins]))
+            yield Place("fence", begins, ends, page.lines[begins], "")
 
 
-def forged(chance: random.Random, real: History, places: list[Place], wording: str, *, running: bool) -> str:
-    """The file with the same put into each of the places."""
+def forged(chance: random.Random, real: History, place: Place, wording: str, *, running: bool) -> str:
     lines = list(real.page.lines)
+    at = chance.randrange(*_printed(lines, place))
+    fence = "`" * max(3, len(lines[place.begins]) - len(lines[place.begins].lstrip("`")))
     days = chance.choice((-1, 1)) * chance.uniform(1, 300)
-    prompt = chance.choice(PROMPTS)
-    for place in sorted(places, key=lambda each: -each.begins):
-        first, last = _printed(lines, place)
-        at = first if "{echo}" in wording or "{top}" in wording else chance.randrange(first, last)
-        moment = _moment(real, at) if running else None
+    moment = _moment(real, at) if running else None
 
-        def dated(heading: str, moment: datetime | None = moment) -> str:
-            def time(found: re.Match[str]) -> str:
-                when = moment or (datetime.fromisoformat(found.group()) + timedelta(days=days))
-                return when.strftime("%Y-%m-%d %H:%M" + (":%S" if found.group(1) else ""))
+    def dated(heading: str) -> str:
+        def time(found: re.Match[str]) -> str:
+            when = moment or (datetime.fromisoformat(found.group()) + timedelta(days=days))
+            return when.strftime("%Y-%m-%d %H:%M" + (":%S" if found.group(1) else ""))
 
-            return _TIME.sub(time, heading)
+        return _TIME.sub(time, heading)
 
-        others = [each.opening for each in real.places if each.where == place.where and each.opening != place.opening]
-        filled = wording.format(
-            user=dated(real.user),
-            side=dated(real.user).replace("User", "User - sidechain"),
-            agent=dated(real.agent),
-            evil=EVIL,
-            fence=_ticks(lines[place.begins]),
-            close=place.close,
-            top="",
-            echo=prompt + "".join(place.opening.split("\n")[1:2]),
-            opening=place.opening,
-            other=chance.choice(others or [place.opening]),
-            prompt=prompt,
-        )
-        lines[at:at] = (escape(filled) if _ESCAPING.match(place.opening) else filled).split("\n")
-    return "\n".join(lines)
+    others = [each.opening for each in real.places if each.where == place.where and each.opening != place.opening]
+    filled = wording.format(
+        user=dated(real.user),
+        agent=dated(real.agent),
+        evil=EVIL,
+        fence=fence,
+        tag=place.tag,
+        opening=place.opening,
+        other=chance.choice(others or [place.opening]) if "{other}" in wording else "",
+        prompt=chance.choice(PROMPTS) if "{prompt}" in wording else "",
+    )
+    if _ESCAPING.match(place.opening):
+        filled = escape(filled)
+    return "\n".join([*lines[:at], *filled.split("\n"), *lines[at:]])
 
 
 def _printed(lines: list[str], place: Place) -> tuple[int, int]:
     """The lines where a forger can stand: behind the prompt with the command, and before the prompt after it."""
     first, last = place.begins + 1, place.ends
-    if place.where in ("output", "tagged"):
+    if place.where == "output":
         command = place.opening.split("\n")[1][:_ECHOED]
         echoes = [number for number in range(first, last) if command in lines[number]]
         first = echoes[-1] + 1 if echoes else first
@@ -231,11 +190,9 @@ def attack(
     for _ in range(tries):
         real = chance.choice(fillable)
         where = chance.choice(sorted({place.where for place in real.places}))
-        same = [place for place in real.places if place.where == where]
-        place = chance.choice(same)
+        place = chance.choice([place for place in real.places if place.where == where])
         name, running = chance.choice(sorted(wordings)), chance.random() < 1 / 2
-        places = [place, *chance.choices(same, k=wordings is TWICE)]
-        text = forged(chance, real, list(dict.fromkeys(places)), wordings[name], running=running)
+        text = forged(chance, real, place, wordings[name], running=running)
         yield (where, name, "running" if running else "beforehand"), believed(text, scratch), text
 
 
@@ -258,7 +215,7 @@ def main() -> None:
         print(f"{told} of {number} headings of users, in {len(found)} real files, are doubtful")
         return
     scratch = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("forged.md")
-    for number, wordings in enumerate(WAYS):
+    for number, wordings in enumerate((STAYS, REOPENS, PERFECT, OTHER, KNOWING)):
         tried: Counter[tuple[str, str, str]] = Counter()
         through: Counter[tuple[str, str, str]] = Counter()
         for key, got_through, _ in attack(random.Random(101 + number), found, scratch, wordings, FORGED_OF_EACH):
@@ -266,9 +223,6 @@ def main() -> None:
             through[key] += got_through
         for key in sorted(tried):
             print(*key, f"{through[key]} of {tried[key]}", sep=" | ")
-        for where in sorted({where for where, _, _ in tried}):
-            counts = [sum(number for key, number in each.items() if key[0] == where) for each in (through, tried)]
-            print(where, f"{counts[0]} of {counts[1]}", sep=": ")
         print(f"{sum(through.values())} of {sum(tried.values())}\n")
     scratch.unlink()
 

@@ -1,23 +1,20 @@
 """Which users' headings of a SpecStory file a tool may have printed, or a quoted file hold: read, but not believed.
 
-Typed is only what is shown to be typed. Where tools have no tags, or tags that hold what was printed as it was, who is
-printed can write all that SpecStory can: a heading that may stand in an output is believed only if the terminal's
-prompt or, in tags, a time to the second shows that it does not. A fence of the agent's or the user's own words may hold
-a heading, too, and their words may without any: of these only what was visibly cut in two is refused.
+Whoever closes the fence or the tag that he is printed in, and opens one again behind what he lets the user say, writes
+what SpecStory would. But users mostly speak after an agent's words, agents answer, time goes on, what was cut in two
+begins again where it should not, and a screen shows its prompt, with who works where, before a command and after it.
+No such sign is enough by itself, but for the prompt: people interrupt, agents end with code, clocks are set.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import accumulate
 from typing import NamedTuple
 
-from hardwon.sessions.specstory_page import CARD, RULE, THOUGHT, Header, Page, count
+from hardwon.sessions.specstory_page import CARD, RULE, THOUGHT, Header, Page
 
 _CLOCKS_DIFFER = 3_600_000_000
 """An hour: who writes beforehand is out by days, real headers by a minute."""
@@ -27,14 +24,14 @@ def doubtful(page: Page) -> Iterator[int]:
     """The lines of the headers that are not believed."""
     ends = [*(header.line for header in page.headers[1:]), len(page.lines)]
     turns = [_Turn(page, header, end) for header, end in zip(page.headers, ends, strict=False)]
-    printed = _Printed(page)
-    judged = zip(turns, _in_time(page.headers), _cut_far(turns), strict=True)
-    for at, (turn, is_in_time, is_cut_far) in enumerate(judged):
+    screens = _Screens(page)
+    for at, (turn, is_cut_far) in enumerate(zip(turns, _cut_far(turns), strict=True)):
         before, answer = turns[at - 1] if at else None, turns[at + 1] if at + 1 < len(turns) else None
+        line = turn.header.line
         if not turn.header.user or turn.header.sidechain:
             continue
-        line = turn.header.line
-        if printed.may_hold(line) or not is_in_time or is_cut_far or _is_cut_in(before, turn, answer):
+        is_cut = is_cut_far or _is_cut_in(before, turn, answer)
+        if not _in_time(page.headers, at) or screens.cut_at(line) or (is_cut and not screens.whole_around(line)):
             yield line
 
 
@@ -63,27 +60,19 @@ def _is_cut_in(before: _Turn | None, turn: _Turn, answer: _Turn | None) -> bool:
         return True
     if before is None or before.header.user or not before.ends_with_code:
         return False
-    return (answer is None or turn.ends_with_code) and turn.opens_again(before)
+    return turn.has_parts or ((answer is None or turn.ends_with_code) and turn.opens_again(before))
 
 
-def _in_time(headers: list[Header]) -> Iterator[bool]:
-    """Of each header, whether it is dated between those around it, but for the answer, which would be of the same hand.
-
-    An agent's own log, to the second, is in order: between all of them. An editor's times are not: between the next.
-    """
-    latest = list(accumulate((header.at or 0 for header in headers), max, initial=0))
-    later = list(accumulate((header.at or sys.maxsize for header in reversed(headers)), min, initial=sys.maxsize))
-    earliest = [*reversed(later), sys.maxsize]
-    for at, header in enumerate(headers):
-        time = header.at
-        if time is None:
-            yield True
-        elif header.form.endswith(" s"):
-            yield latest[at] - _CLOCKS_DIFFER <= time <= earliest[at + 2] + _CLOCKS_DIFFER
-        else:
-            before = next((found for number in range(at - 1, -1, -1) if (found := headers[number].at)), time)
-            after = next((found for number in range(at + 2, len(headers)) if (found := headers[number].at)), time)
-            yield before > after or before - _CLOCKS_DIFFER <= time <= after + _CLOCKS_DIFFER
+def _in_time(headers: list[Header], at: int) -> bool:
+    """Whether a header is dated between those around it, but for the answer, which would be of the same hand."""
+    time = headers[at].at
+    if time is None:
+        return True
+    earlier = next((found for number in range(at - 1, -1, -1) if (found := headers[number].at)), None)
+    later = next((found for number in range(at + 2, len(headers)) if (found := headers[number].at)), None)
+    if earlier and later and earlier > later:
+        return True
+    return (earlier or time) - _CLOCKS_DIFFER <= time <= (later or time) + _CLOCKS_DIFFER
 
 
 class _Turn:
@@ -113,6 +102,13 @@ class _Turn:
     @property
     def ends_with_code(self) -> bool:
         return self.last_line.startswith(("```", "</"))
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether rules part it, as they part what an agent says and uses."""
+        lines = self._page.lines
+        first = next((line for line in range(self.header.line, self._end) if lines[line] == RULE), self._end)
+        return any(line.strip() not in ("", RULE) for line in lines[first : self._end])
 
     @property
     def closes_too_many(self) -> bool:
@@ -161,102 +157,106 @@ class _Turn:
         return next((line for line in code if self._page.is_tool(line) and not self._page.is_edit(line)), None)
 
 
-# What such a tool printed stands as it was. Whoever is printed can end it, let anybody speak and open any other tool,
-# byte for byte as SpecStory writes: all from within an output to within what a later fence, card or tag holds may be
-# his. Two things he cannot do: show the terminal's prompt, with who works where, as it shows elsewhere, and be longer
-# than an output is. So a prompt next to a heading speaks for it that is shown farther away than one output reaches.
+# What a terminal shows: the prompt and the command, what that printed, and the prompt again. Whoever is printed does
+# not know the prompt: it has the user's name and machine, or the folder.
 
 _PROMPT = re.compile(
     r"\s*(?:\([\w. -]{1,40}\) ?)?(?:PS )?"
-    r"(?:([A-Za-z]:\\[^>\n]{0,200})>|([\w.-]{1,64}@[\w.-]{1,64})[: ].{0,120}?[%$#](?: |$)|"
-    r"([\w.-]{1,64}:)\S{1,120} ([\w.-]{1,64}[%$#])(?: |$))"
+    r"(?:([A-Za-z]:\\[^>\n]{0,200})>|([\w.-]{1,64}@[\w.-]{1,64})[: ].{0,120}?[%$#](?: |$))"
 )
-_FOLDERS_COMPARED = 3
 _ECHOED_CHARACTERS = 12
-_COMMANDS_COMPARED = 20
-_PROMPTS_COMPARED = 16
-_LONGEST_OUTPUT = 100_000
-"""In characters. Cursor cuts off what a terminal printed: of 3,262 outputs the three longest have 99,336 to 99,712."""
-
-
-class _Printed:
-    """Where who is printed can have begun and ended, and where prompts are shown."""
-
-    def __init__(self, page: Page) -> None:
-        prompts: dict[str, list[int]] = defaultdict(list)
-        starts: list[int] = []
-        commands: dict[int, int] = {}
-        for begins, ends in sorted(page.fences.items()):
-            if ends + 2 in page.fences and page.is_untagged_shell(begins):
-                screen = _screen(page.lines, begins, ends + 2, page.fences[ends + 2])
-                starts.append(screen.first)
-                commands[ends + 2] = screen.command
-                for prompt, line in screen.prompts:
-                    prompts[prompt].append(line)
-        fences = sorted(commands.get(opening, opening) for opening in page.openings_of_parts())
-        is_exact = all(header.form.endswith(" s") for header in page.headers if header.user)
-        tools = [] if is_exact else page.unescaped_tools()
-        self._stretches = ((starts, fences, _LONGEST_OUTPUT), (*page.cards(), sys.maxsize), (tools, tools, sys.maxsize))
-        self._prompts = sorted(prompts.values(), key=len)[-_PROMPTS_COMPARED:]
-        self._offsets = list(accumulate((len(line) + 1 for line in page.lines), initial=0))
-
-    def may_hold(self, line: int) -> bool:
-        return any(
-            starts
-            and ends
-            and starts[0] < line < ends[-1]
-            and self._fits(starts[bisect_left(starts, line) - 1], ends[bisect_left(ends, line)], longest)
-            for starts, ends, longest in self._stretches
-        )
-
-    def _fits(self, start: int, end: int, longest: int) -> bool:
-        """Whether the shortest stretch around a line may be one output, and so may each longer one that is not too
-        long: none has a prompt that is shown outside of it as well."""
-        return self._size(start, end) <= longest and not any(
-            count(shown, start, end + 1) and self._size(min(shown[0], start), max(shown[-1], end)) > longest
-            for shown in self._prompts
-        )
-
-    def _size(self, start: int, end: int) -> int:
-        return self._offsets[end] - self._offsets[start]
+_PRINTS_NO_FILE = re.compile(r"(?:cd|cp|mv|mkdir|touch|chmod|git (?:add|mv|checkout|switch|stash))\b[^|;&]*$")
 
 
 class _Screen(NamedTuple):
-    first: int
-    """The first line that who is printed can have written."""
-    command: int
-    """The line that shows the command behind a prompt, or the first one."""
-    prompts: list[tuple[str, int]]
-
-
-def _screen(lines: list[str], begins: int, printed: int, ends: int) -> _Screen:
     """A command with its output."""
-    last = min(printed - 2, begins + 1 + _COMMANDS_COMPARED)
-    commands = [line.strip()[:_ECHOED_CHARACTERS] for line in lines[begins + 1 : last] if line.strip()]
-    shown = [number for number in range(printed + 1, ends) if lines[number].strip()]
-    first = command = printed
-    prompts: list[tuple[str, int]] = []
-    for number in shown:
-        who, typed = _prompt(lines[number])
-        if who and any(one in typed for one in commands):
-            first = command = number
-            break
-        if who and number == shown[0] and not typed:
-            first = number
-    if first > printed:
-        prompts.append((_prompt(lines[first])[0], first))
-    if shown and shown[-1] > first:
-        who, typed = _prompt(lines[shown[-1]])
-        if who and not typed:
-            prompts.append((who, shown[-1]))
-    return _Screen(first + 1, command, prompts)
+
+    begins: int
+    ends: int
+    opens: bool
+    closes: bool
+    known: bool
+    """Whether it opens with a prompt that was shown before."""
+    prints: bool
+    """Whether what others wrote may be in it."""
+
+    @property
+    def lasts(self) -> bool:
+        return self.opens and not self.closes and self.prints
 
 
-def _prompt(shown: str) -> tuple[str, str]:
-    """Who works where, by the prompt that a line begins with, and what is typed behind it."""
+class _Screens:
+    """The terminal's screens of a file without tags, where output stands as it was."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._all = list(self._walk())
+        self._prompting = [screen for screen in self._all if screen.opens or screen.closes]
+
+    def _walk(self) -> Iterator[_Screen]:
+        """Commands with what they printed, and any other fence that ends with a known prompt."""
+        page = self._page
+        prompts: set[str] = set()
+        lasting, past = False, -1
+        for begins, command_ends in sorted(page.fences.items()):
+            if begins < past:
+                continue
+            is_run = command_ends + 2 in page.fences and page.is_untagged_shell(begins)
+            printed = command_ends + 2 if is_run else begins
+            past = page.fences[printed]
+            command = page.lines[begins + 1].strip() if is_run else ""
+            shown = [line for line in page.lines[printed + 1 : past] if line.strip()]
+            first = _prompt_of(command, shown)
+            known = _is_below(first, prompts)
+            opens = known or (bool(first) and not lasting)
+            if opens:
+                prompts.add(first)
+            closes = bool(shown) and not _echoes(command, shown[-1]) and _is_below(_prompt(shown[-1]), prompts)
+            lasting = (lasting or opens) and not closes
+            if is_run or closes:
+                prints = not _PRINTS_NO_FILE.match(command)
+                yield _Screen(begins, past, opens, closes, known, prints)
+
+    def cut_at(self, line: int) -> bool:
+        """Whether a screen before a line lacks the closing prompt, and one behind it the opening one."""
+        before, after = _around(self._all, line)
+        if before and after and before.lasts and not after.opens:
+            return True
+        before, after = _around(self._prompting, line)
+        return bool(before and after and before.lasts and not after.opens)
+
+    def whole_around(self, line: int) -> bool:
+        """Whether what is run right before a line ends with the prompt, or what is run right behind it begins so."""
+        before, after = _around(self._all, line)
+        if before and before.closes and self._only_edits(before.ends + 1, line):
+            return True
+        return bool(after and after.known and self._only_edits(line, after.begins))
+
+    def _only_edits(self, line: int, end: int) -> bool:
+        return self._page.only_edits(line, end) and self._page.edits_are_marked(line, end)
+
+
+def _prompt_of(command: str, shown: list[str]) -> str:
+    """The prompt that a command stands behind."""
+    return next((who for line in shown if _echoes(command, line) and (who := _prompt(line))), "")
+
+
+def _echoes(command: str, shown: str) -> bool:
+    return bool(command) and command[:_ECHOED_CHARACTERS] in shown
+
+
+def _prompt(shown: str) -> str:
+    """Who works where, by the prompt that a line begins with."""
     found = _PROMPT.match(shown)
-    if found is None:
-        return "", ""
-    folder, who, machine, name = found.groups("")
-    folders = folder.lower().strip("\\ ").split("\\")
-    return "\\".join(folders[:_FOLDERS_COMPARED]) or who or machine + name, shown[found.end() :].strip()
+    return "" if found is None else (found.group(1) or found.group(2)).rstrip("\\ ").lower()
+
+
+def _is_below(prompt: str, prompts: set[str]) -> bool:
+    """Whether it is one of these, or of a folder in theirs."""
+    parts = prompt.split("\\")
+    return any("\\".join(parts[:end]) in prompts for end in range(len(parts), 0, -1)) if prompt else False
+
+
+def _around(screens: list[_Screen], line: int) -> tuple[_Screen | None, _Screen | None]:
+    at = bisect_left(screens, line, key=lambda screen: screen.begins)
+    return screens[at - 1] if at else None, screens[at] if at < len(screens) else None

@@ -30,7 +30,6 @@ UNTAGGED = re.compile(r"Tool use: \*\*([^*]{1,80})\*\*")
 OPENING = re.compile(r'<tool-use data-tool-type="([^"]*)" data-tool-name="([^"]*)">(<details>)?')
 CARD = "<details>"
 SHELLS = frozenset("bash sh shell zsh powershell pwsh cmd".split())
-RESULT = "*Result*:"
 RULE = "---"
 
 _CLOSING, _CURSOR_CLOSING, _CARD_CLOSING = "</details></tool-use>", "</tool-use>", "</details>"
@@ -317,25 +316,13 @@ class Page:
         """Where any begins or ends."""
         return self._fence_lines[bisect_left(self._fence_lines, line) : bisect_left(self._fence_lines, end)]
 
-    def openings_of_parts(self) -> list[int]:
-        """The fence before each one that may end what a tool printed."""
-        ends = [at for at, line in enumerate(self._fence_lines) if self.is_plain(line) and self.ends_a_part(line)]
-        return [self._fence_lines[at - 1] for at in ends if at]
-
-    def cards(self) -> tuple[list[int], list[int]]:
-        """Where what others wrote begins in a card, and where each card begins."""
-        cards = sorted(line for line in self._tools if self.lines[line].startswith(CARD))
-        results = [line for line, text in enumerate(self.lines) if cards and text == RESULT]
-        return results, cards
-
-    def unescaped_tools(self) -> list[int]:
-        """Where each begins that has tags, and in them what it printed as it was."""
-        found = ((line, OPENING.match(self.lines[line])) for line in self._tools)
-        return sorted(line for line, opening in found if opening and opening.group(3))
+    def only_edits(self, line: int, end: int) -> bool:
+        """Whether all fences between two lines show what was changed."""
+        return _count(self._fence_lines, line, end) == 2 * _count(self._edits, line, end)
 
     def edits_are_marked(self, line: int, end: int) -> bool:
         """Whether every line of what was changed has its mark."""
-        return not count(self._unmarked_edits, line, end)
+        return not _count(self._unmarked_edits, line, end)
 
     @cached_property
     def _edits(self) -> list[int]:
@@ -523,7 +510,7 @@ def _lines_ending(words: str, text: str) -> list[int]:
     return numbers
 
 
-def count(numbers: list[int], line: int, end: int) -> int:
+def _count(numbers: list[int], line: int, end: int) -> int:
     return bisect_left(numbers, end) - bisect_left(numbers, line)
 
 
