@@ -9,6 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from benchmarks.map_train import (
     LEAST_SESSIONS,
@@ -22,7 +25,7 @@ from benchmarks.map_train import (
     others,
     projects,
 )
-from hardwon.measure.map_replay import COMMAND_WAYS, ProjectMap, Share, summarise
+from hardwon.measure.map_replay import COMMAND_WAYS, ProjectMap, Share, outcomes, summarise
 
 PAGE = Path(__file__).parent.parent / "docs" / "tables.md"
 POOLED_SESSIONS = 20
@@ -110,6 +113,45 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
+class Goal(NamedTuple):
+    """What is measured, of which files or commands, and what the mean over projects is to be."""
+
+    name: str
+    kind: str
+    way: str
+    least: float
+
+
+_GOALS = (
+    Goal("edited files", "edited", "the map", 0.60),
+    Goal("… how often edited", "edited", "how often edited", 0.60),
+    Goal("commands", "commands", "the map", 0.80),
+)
+_DRAWS = 10_000
+
+
+def by_chance(found: Iterable[Project]) -> str:
+    """How far the means over projects may lie by chance: their sessions drawn again and again, with return."""
+    walked = [list(outcomes(project.history)) for project in found]
+    draw = np.random.default_rng(7)
+    rows = []
+    for goal in _GOALS:
+        scored = [
+            [one.told / one.needed for each in own if (one := getattr(each, goal.kind).get(goal.way)) and one.needed]
+            for own in walked
+        ]
+        several = [np.array(own) for own in scored if len(own) >= LEAST_SESSIONS]
+        means = np.mean([draw.choice(own, (_DRAWS, len(own))).mean(axis=1) for own in several], axis=0)
+        low, high = np.quantile(means, (0.025, 0.975))
+        value = np.mean([own.mean() for own in several])
+        reached = (means >= goal.least).mean()
+        rows.append(
+            (goal.name, len(several), sum(map(len, several)), f"{value:.3f}", f"{low:.3f} to {high:.3f}",
+             f"{goal.least:.2f}", f"{reached:.0%}")
+        )  # fmt: skip
+    return table(("mean over projects", "projects", "sessions", "share", "95 %", "goal", "draws that reach it"), rows)
+
+
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
@@ -118,7 +160,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def main() -> None:
     part = sys.argv[1] if len(sys.argv) > 1 else "tune"
     found = list(projects({**folders(), **others()} if part == "tune" else folders("look-once")))
-    text = tables(measured(found))
+    text = f"{tables(measured(found))}\n\n{by_chance(found)}"
     if part == "tune":
         made = of_the_others(found)
         text += f"\n\n{by_the_others(left_out(found, made))}\n\n{in_short_histories(cut_short(found, made))}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import subprocess
@@ -13,7 +14,7 @@ from benchmarks.filled import fill_map
 
 from hardwon import Hardwon
 from hardwon.briefing.policy import REMINDER_TOKENS
-from hardwon.map.draw import known_of, rows
+from hardwon.map.draw import known_of, rows, scripts_of
 from hardwon.map.known import FILES_KEPT, HOW_IT_IS_RUN, START_TOKENS, VISITS_KEPT, at_start, from_rows
 from hardwon.map.wording import FOR_THIS_TASK, TASK_TOKENS, for_task
 from hardwon.sessions.project import Project
@@ -106,6 +107,31 @@ def test_a_command_that_output_proposed_is_told_to_nobody(home: Path, tmp_path: 
         assert "zorb" not in told
         assert "make once" not in told, "what worked in one session only is no habit"
         assert "make test" in told
+
+
+def test_a_check_that_the_projects_manifest_declares_is_told_whoever_named_it(home: Path, tmp_path: Path) -> None:
+    checkout = tmp_path / "reef"
+    checkout.mkdir()
+    (checkout / "package.json").write_text('{"scripts": {"test:tides": "x", "deploy": "x"}}')
+    (checkout / "Makefile").write_text("TIDES := 1\ncheck-tides: all\n\tx\n")
+    session = ClaudeSession("s", cwd=str(checkout)).user("look around")
+    session.call(
+        "Read", {"file_path": f"{checkout}/README.md"}, "npm run test:tides, test:zorb, deploy, make check-tides"
+    )
+    for line in ("npm run test:tides", "npm run test:zorb", "npm run deploy", "make check-tides", "make check-alone"):
+        session.run(line, "ok")
+    with Hardwon(home) as memory:
+        memory.harvest([session.write(tmp_path)])
+        assert {one.command for one in memory.map("reef").commands} == {
+            "npm run test:tides", "make check-tides", "make check-alone"
+        }, "the last is a check that nobody had named"  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["[]", '{"scripts": 3}', "{", "[" * 100_000, "\udcff"])
+def test_a_manifest_that_is_none_declares_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "package.json").write_text(text, errors="surrogateescape")
+    os.mkfifo(tmp_path / "Makefile")
+    assert scripts_of([tmp_path]) == frozenset()
 
 
 def test_the_map_for_hooks_is_the_map_of_everybody(memory: Hardwon, home: Path) -> None:
@@ -445,6 +471,40 @@ def test_how_to_run_something_is_not_every_command_with_run_in_it(home: Path, tm
         assert {one.command for one in memory.how("run", project="reef")} == {"go run .", "golangci-lint run"}
         start = at_start(known_of(memory.reading(), memory.store.projects()[0].id))
         assert any(line.startswith("run: `go run .`") for line in start)
+
+
+def test_how_counts_a_command_as_the_map_does(home: Path, tmp_path: Path) -> None:
+    """Also where output had named it, and where a session ran it in several forms."""
+    written = []
+    for day in range(1, 7):
+        session = ClaudeSession(f"s{day}", day=day).user("go on")
+        if day % 2:
+            session.call("Read", {"file_path": f"{ROOT}/README.md"}, "Run `go test ./...` first.")
+        session.run("go test ./tide", "ok").run("go test ./...", "ok")
+        written.append(session.run("make tides", "ok" if day > 2 else "no", exit_code=int(day < 3)).write(tmp_path))
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        drawn = {one.command: one.why for one in memory.map("reef").commands}
+        asked = {one.command: one.why for one in memory.how("", project="reef")}
+    assert set(drawn) == {"go test ./...", "make tides"}
+    assert asked == drawn
+
+
+def test_how_tells_what_worked_once_and_never_what_failed(home: Path, tmp_path: Path) -> None:
+    session = ClaudeSession("s", day=1).user("go on").run("make once", "ok").run("make test", "no", exit_code=2)
+    with Hardwon(home) as memory:
+        memory.harvest([session.run("\\t\\t\\t", "ok").write(tmp_path)])
+        assert [one.command for one in memory.how("", project="reef")] == ["make once"]
+
+
+def test_blame_and_why_tell_the_same_of_a_session(home: Path, tmp_path: Path) -> None:
+    session = ClaudeSession("s", day=1).user("mend the tide table").edit(f"{ROOT}/a.py", "x").run("make test", "ok")
+    session.user("now the harbour").edit(f"{ROOT}/b.py", "x").run("make test", "FAILED", exit_code=1)
+    with Hardwon(home) as memory:
+        memory.harvest([session.write(tmp_path)])
+        for path in ("a.py", "b.py"):
+            (found,) = memory.blame(path, project="reef")
+            assert found.outcome == memory.sessions.get(found.session).session.outcome
 
 
 def test_a_session_starts_with_what_the_last_one_left_failing(home: Path, tmp_path: Path) -> None:

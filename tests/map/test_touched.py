@@ -99,6 +99,30 @@ def test_commands_are_counted_by_what_they_run() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "lines"),
+    [
+        ("python check.py", ["python check.py", "python3 ./check.py -v", "./check.py", "python ~/src/reef/check.py"]),
+        ("bash tools/x.sh", ["./tools/x.sh", "sh tools/x.sh", "bash ./tools/x.sh a"]),
+        ("bun src/cli.ts", ["bun run ./src/cli.ts", "bun src/cli.ts x"]),
+        ("npm run build", ["npm --prefix web run build", "npm run build"]),
+        ("make test", ["make -C web test", "make -f other.mk test"]),
+        ("pixi run lint", ["pixi run lint"]),
+        ("flutter test", ["flutter test", "flutter test lib/a_test.dart"]),
+    ],
+)
+def test_one_command_is_one_however_it_is_written(key: str, lines: list[str]) -> None:
+    found = ran([Call("run", "Bash", line, ok=True) for line in lines], at=place("~/src/reef", "~/src/reef"))
+    assert [(one.command, one.worked) for one in found] == [(key, len(lines))]
+
+
+@pytest.mark.parametrize(
+    "line", ["python ~/src/shoal/x.py", "bash /tmp/x.sh", "python ../x.py", "apply_patch x", "\\t\\t"]
+)
+def test_a_script_from_elsewhere_and_what_is_no_command_are_left_out(line: str) -> None:
+    assert ran([Call("run", "Bash", line, ok=True)], at=place("~/src/reef", "~/src/reef")) == []
+
+
 @pytest.mark.parametrize("line", ["Get-ChildItem -Recurse src", "Remove-Item x.txt", "dir src", "exit 1", "vim a.py"])
 def test_what_only_looks_around_or_tidies_up_is_no_command_in_any_shell(line: str) -> None:
     assert ran([Call("run", "Bash", line, ok=True)]) == []
@@ -108,6 +132,34 @@ def test_a_command_that_output_named_first_is_marked_as_proposed() -> None:
     calls = [Call("read", "Read", "README.md", ok=True), Call("run", "Bash", "make tide && make reef", ok=True)]
     found = ran(calls, ["Always run `make tide` first.", "make reef: done"])
     assert [(one.command, one.proposed) for one in found] == [("make tide", 1), ("make reef", 0)]
+
+
+@pytest.mark.parametrize(
+    ("shown", "line", "proposed"),
+    [
+        ("the checks are in zorb/check.py", "python zorb/check.py", 1),
+        ("call zorb-run", "go test -exec ./zorb-run ./...", 3),
+        ("go test is how, with zorb-run", "go test -exec ./zorb-run ./...", 1),
+        ("nothing of it", "go test -exec ./zorb-run ./...", 0),
+    ],
+)
+def test_who_named_a_file_has_proposed_what_runs_it(shown: str, line: str, proposed: int) -> None:
+    calls = [Call("read", "Read", "README.md", ok=True), Call("run", "Bash", line, ok=True)]
+    assert [one.proposed for one in ran(calls, [shown])] == [proposed]
+
+
+def test_a_form_is_proposed_by_what_was_shown_before_it_though_another_had_run_before() -> None:
+    lines = ["pytest", "cat README.md", "pytest zorb/test_all.py"]
+    (found,) = ran([Call("run", "Bash", line, ok=True) for line in lines], ["ok", "Run zorb/test_all.py", "ok"])
+    assert (found.text, found.proposed) == ("pytest zorb/test_all.py", 3)
+
+
+def test_a_list_of_files_proposes_nothing_and_the_users_own_words_are_his() -> None:
+    listed = [Call("run", "Bash", "ls tools", ok=True), Call("run", "Bash", "bash tools/x.sh", ok=True)]
+    assert [one.proposed for one in ran(listed, ["x.sh"])] == [0]
+    read = [Call("run", "Bash", "cat README.md", ok=True), listed[1]]
+    assert [one.proposed for one in ran(read, ["Run tools/x.sh"])] == [1]
+    assert [one.proposed for one in ran(read, ["Run tools/x.sh"], said="then bash tools/x.sh, please")] == [0]
 
 
 def test_a_command_that_output_named_in_another_form_is_marked_so() -> None:
@@ -140,7 +192,8 @@ def test_a_command_is_told_with_the_folder_of_the_project_that_it_ran_in(line: s
         ("gh pr create", True), ("npm run zorb", False), ("npm run build:css", True), ("npm run build:zorb", False),
         ("pnpm vitest", True), ("pnpm zorb", False), ("go mod tidy", True), ("go mod zorb", False),
         ("make check-zorb", False), ("docker run", False), ("docker compose up", True), ("docker compose zorb", False),
-        ("unittest", True), ("git worktree add", True), ("composer zorb", False),
+        ("unittest", True), ("git worktree add", True), ("composer zorb", False), ("pixi run pytest", True),
+        ("pixi run zorb", False), ("task build", True), ("flutter test", True), ("swift zorb", False),
         ("python -m zorb", False), ("zorb", False), ("git config", False), ("npx", False), ("git stash zorb", False),
     ],
 )  # fmt: skip

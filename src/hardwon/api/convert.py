@@ -60,10 +60,14 @@ def cost(found: failures.Cost) -> FailureCost:
 
 
 def session(row: SessionRow, commits: dict[str, tuple[str, ...]]) -> SessionRecord:
-    """That it led to a commit is the best that can be known of what came of it."""
     made = commits.get(row.external_id, ())
-    known = {"commits": made, "outcome": "committed" if made else row.outcome, "project": row.project or ""}
+    known = {"commits": made, "outcome": outcome(row.outcome, made), "project": row.project or ""}
     return _noun(SessionRecord, {**row._asdict(), **known}, ("started_at", "ended_at"))
+
+
+def outcome(ended: str, commits: Sequence[str]) -> str:
+    """That a session led to a commit is the best that can be known of what came of it."""
+    return "committed" if commits else ended
 
 
 def call(row: CallRow) -> Call:

@@ -8,19 +8,20 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
+from hardwon.api import convert
 from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotFound
-from hardwon.map.draw import known_of, title
+from hardwon.map.draw import commands_told, draw, here, known_of, scripts_of, title, trips
+from hardwon.map.known import VISITS_KEPT
 from hardwon.map.signals import Ranked
 from hardwon.map.wording import command_why, why
 from hardwon.model.nouns import Habit, Hit, Map, Place, Resumption, Visitor
-from hardwon.store import projects
+from hardwon.store import projects, sessions
 from hardwon.store.database import Database
 from hardwon.text.shown import estimate
 from hardwon.text.words import terms
 
 _ROWS_READ = 1_000
-_COMMANDS_READ = 20_000
 _SHORT_ID = 9
 _PLAIN_ID = re.compile(r"[\w.-]{1,100}")
 _RESUMING = {
@@ -59,11 +60,12 @@ def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]
     by_root: dict[str, list[projects.Toucher]] = defaultdict(list)
     for row in rows:
         by_root[row.root].append(row)
-    outcomes = projects.outcomes_of_visits(db, [row.session for row in rows], wanted)
+    told = list(by_root.values())[:limit]
+    commits = projects.commits_at(db, [row.session for row in rows], wanted)
+    linked = sessions.commits_of(db, (own[0].external_id for own in told))
     found = []
-    for own in list(by_root.values())[:limit]:
+    for own in told:
         first = own[0]
-        outcome, commit = next((outcomes[row.session] for row in own if row.session in outcomes), ("unknown", ""))
         used = {use: sum(row.times for row in own if row.used == use) for use in ("edit", "read", "run", "delete")}
         found.append(
             Visitor(
@@ -73,35 +75,28 @@ def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]
                 branch=first.branch,
                 task=title(first.words or first.task),
                 uses={use: count for use, count in used.items() if count},
-                outcome=outcome,
-                commit=commit,
+                outcome=convert.outcome(first.outcome, linked.get(first.external_id, ())),
+                commit=next((commits[row.session] for row in own if row.session in commits), ""),
             )
         )
     return found
 
 
 def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
-    """The commands that ran here and worked, those that fit the words best first."""
+    """The commands that ran here and worked, those that fit the words best first; counted as the map counts them."""
     said = set(terms(words))
     wanted = said - {"run"} or said  # any command is run
-    rows = projects.worked(db, project, _COMMANDS_READ)
-    sessions: dict[str, set[str]] = defaultdict(set)
-    latest: dict[str, projects.Worked] = {}
-    for row in rows:
-        sessions[row.command].add(row.root)
-        if row.command not in latest or row.at >= latest[row.command].at:
-            latest[row.command] = row
+    history = trips(db, project)[-VISITS_KEPT:]
+    known = draw(history, worded=False)
+    at = now()
     found = []
-    for command, last in latest.items():
-        own = {*terms(last.text), *terms(command), *terms(last.purpose)}
+    for command in commands_told([trip.ran for trip in history], 1, scripts_of(here(db, project))):
+        own = {*terms(command.text), *terms(command.key), *terms(command.purpose)}
         shared = len(wanted & own) / len(wanted) if wanted else 1.0
-        if shared:
-            count = len(sessions[command])
-            ran = f"worked in {count} session{'s' if count > 1 else ''}, last {moment(last.at):%Y-%m-%d}"
-            why_ = f"{last.purpose}: {ran}" if last.purpose else ran
-            found.append((shared, count, Habit(command=last.text, score=round(shared, 4), why=why_)))
-    found.sort(key=lambda one: (-one[0], -one[1], one[2].command))
-    return [habit for _, _, habit in found[:limit]]
+        if shared and command.worked:
+            habit = Habit(command=command.text, score=round(shared, 4), why=command_why(command, known, at))
+            found.append((-shared, -len(command.worked), habit.command, habit))
+    return [habit for *_, habit in sorted(found, key=lambda one: one[:3])[:limit]]
 
 
 def opened(db: Database, hits: list[Hit]) -> list[Hit]:

@@ -22,13 +22,14 @@ _ASSIGNMENT = lazy_pattern(r"^[A-Za-z_]\w*=")
 _IN_PLACE = frozenset(("cd", "pushd", "popd", "source", ".", "set", "ulimit", "sleep", "true", ":", "wait", "trap"))
 _KEYWORDS = frozenset("if then else elif do while until { ( !".split())
 _NO_COMMAND = frozenset("for case fi done esac } ) function select".split())
-_WRAPPERS = frozenset("sudo time nice nohup env command exec npx bunx uvx corepack pnpx".split())
+_WRAPPERS = frozenset("sudo time nice nohup env command exec npx bunx uvx corepack pnpx rtk".split())
 _RUNNERS = {
     "uv": "run",
     "poetry": "run",
     "pipenv": "run",
     "pdm": "run",
     "hatch": "run",
+    "rye": "run",
     "bundle": "exec",
     "pnpm": "exec",
 }
@@ -36,12 +37,16 @@ _INTERPRETERS = frozenset("python node bash sh zsh ruby perl php deno bun".split
 _INLINE_OPTIONS = frozenset(("-c", "-e", "-", "--eval", "-p", "-lc"))
 _SUBCOMMANDS = frozenset(
     "git npm pnpm yarn bun cargo go docker kubectl uv pip poetry make just gh terraform dotnet mvn gradle "
-    "brew apt apt-get golangci-lint ruff biome goreleaser next prisma systemctl composer bundle gem".split()
+    "brew apt apt-get golangci-lint ruff biome goreleaser next prisma systemctl composer bundle gem pixi mise task "
+    "nx ng turbo swift mix zig flutter dart bazel sbt rails rake".split()
 )
 _TWO_WORDS = {
     ("npm", "run"), ("pnpm", "run"), ("yarn", "run"), ("bun", "run"), ("docker", "compose"), ("go", "mod"),
-    ("gh", "pr"), ("gh", "issue"), ("gh", "run"), ("git", "stash"), ("git", "worktree"), ("git", "submodule"),
+    ("pixi", "run"), ("mise", "run"), ("turbo", "run"), ("gh", "pr"), ("gh", "issue"), ("gh", "run"), ("git", "stash"),
+    ("git", "worktree"), ("git", "submodule"),
 }  # fmt: skip
+_BEFORE_A_VERB = frozenset("-C -f --prefix --filter --dir --cwd --workspace --manifest-path --file".split())
+"""Options whose value is another word: `npm --prefix web run build` runs `build`."""
 _MAX_WORD_CHARACTERS = 120
 
 
@@ -185,7 +190,8 @@ def _subcommand(program: str, rest: list[str], *, inline: bool) -> tuple[str, st
         return program, "", rest
     while program == "git" and rest[:1] in (["-C"], ["-c"]):
         rest = rest[2:]
-    verb = next((at for at, word in enumerate(rest) if not word.startswith("-")), None)
+    given = {at + 1 for at, word in enumerate(rest) if word in _BEFORE_A_VERB}
+    verb = next((at for at, word in enumerate(rest) if not word.startswith("-") and at not in given), None)
     if verb is None:
         return program, "", rest
     followed = len(rest) > verb + 1 and not rest[verb + 1].startswith("-")

@@ -126,7 +126,7 @@ def learn(
         drafts=drafts,
         attempts=attempts(session, calls, findings.occurrences),
         touched=touches(done, where),
-        ran=ran(done, [turn.output for turn in calls], where),
+        ran=ran(done, [turn.output for turn in calls], where, "\n".join(one.text for one in sentences)),
         opened=_opened(row.id, raw, done, scrubber),
         said=typed,
         unsure=session.unsure_messages,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -14,18 +16,17 @@ from typing import NamedTuple
 from hardwon.errors import HardwonError
 from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed, parted
 from hardwon.map.signals import Ranked, cut, name_terms, norms, path_terms, rarity, worth_telling
-from hardwon.map.touched import in_folder, is_usual, tellable
+from hardwon.map.touched import in_folder, is_own_check, is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED
 from hardwon.sessions.git_objects import Repository
 from hardwon.store import projects
 from hardwon.store.database import Database
 from hardwon.store.lessons import roots_of
 from hardwon.store.projects import Drawn, RanRow, TouchRow
+from hardwon.text.normalise import lazy_pattern
 from hardwon.text.shown import clean, one_line
 from hardwon.text.words import unique_terms
 
-SESSIONS_OF_A_COMMAND = 2
-"""A command, or a form of it, is told when it worked in so many sessions without having been proposed by output."""
 SYMBOLS_KEPT = 40
 """Of a file: so many marks tell it from the others."""
 _TITLE_CHARACTERS = 80
@@ -59,17 +60,22 @@ def known_of(db: Database, project: str, *, for_a_task: bool = True) -> Known:
 
     Not `for_a_task`, it has no words, and is drawn in a third of the time.
     """
-    history = _followed(trips(db, project)[-VISITS_KEPT:], roots_of(db, project))
-    known = draw(history, worded=for_a_task)
+    folders = here(db, project)
+    history = _followed(trips(db, project)[-VISITS_KEPT:], folders)
+    known = draw(history, worded=for_a_task, declared=scripts_of(folders))
     for number in range(max(0, len(history) - VISITS_TRIED), len(history)) if for_a_task else ():
         visit = known.visits[number]
         visit.told, visit.came_true = tried(history[:number], history[number])
     return known
 
 
-def _followed(history: Sequence[Trip], roots: Sequence[str]) -> list[Trip]:
+def here(db: Database, project: str) -> list[Path]:
+    """The folders of a project that are on this machine."""
+    return [path for root in roots_of(db, project) if (path := Path(os.path.expanduser(root))).is_dir()]
+
+
+def _followed(history: Sequence[Trip], folders: Sequence[Path]) -> list[Trip]:
     """The sessions with the names that files have now, without those that are gone or huge, where a root is here."""
-    folders = [path for root in roots if (path := Path(os.path.expanduser(root))).is_dir()]
     if not folders:
         return list(history)
     names = _became({path for trip in history for path in (*trip.edited, *trip.looked)}, folders)
@@ -152,8 +158,11 @@ def _symbols(rows: Sequence[TouchRow]) -> dict[str, str]:
     return found
 
 
-def draw(history: Sequence[Trip], *, worded: bool = True) -> Known:
-    """The map after these sessions, which are in the order of time; with the words of tasks and files, or without."""
+def draw(history: Sequence[Trip], *, worded: bool = True, declared: Collection[str] = ()) -> Known:
+    """The map after these sessions, which are in the order of time; with the words of tasks and files, or without.
+
+    `declared` are the scripts that the project's own manifest names.
+    """
     edited: dict[str, list[int]] = defaultdict(list)
     looked: dict[str, list[int]] = defaultdict(list)
     for number, trip in enumerate(history):
@@ -177,7 +186,8 @@ def draw(history: Sequence[Trip], *, worded: bool = True) -> Known:
         Visit(trip.at, trip.branch, title(trip.words), task, norm, trip.outcome)
         for trip, task, norm in zip(history, tasks, norms(tasks), strict=True)
     ]
-    return Known(numbered, sorted(files[:FILES_KEPT], key=lambda file: file.path), _commands(history))
+    kept = sorted(files[:FILES_KEPT], key=lambda file: file.path)
+    return Known(numbered, kept, commands_told([trip.ran for trip in history], declared=declared)[:COMMANDS_KEPT])
 
 
 def _terms(path: str, *, worded: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -208,78 +218,6 @@ def _describe(files: Sequence[File], history: Sequence[Trip]) -> None:
 def _weight(file: File, count: int) -> float:
     """What is kept where a project has more files than are kept: often and lately touched, edits twice."""
     return sum(2.0 * 0.9 ** (count - at) for at in file.edited) + sum(0.9 ** (count - at) for at in file.looked)
-
-
-def _commands(history: Sequence[Trip]) -> list[Command]:
-    """Commands that worked in several sessions that nothing had proposed them to, and usual ones."""
-    apart = _ran_apart(history)
-    worked: dict[str, list[int]] = defaultdict(list)
-    failed: dict[str, list[int]] = defaultdict(list)
-    broken: dict[str, list[int]] = defaultdict(list)
-    forms: dict[str, Counter[str]] = defaultdict(Counter)
-    """Command → in how many sessions each form of it worked unproposed."""
-    plain: Counter[str] = Counter()
-    """In how many sessions it worked where nothing had named it in any form."""
-    purposes: dict[str, str] = {}
-    for number, trip in enumerate(history):
-        for key, own in _by_command(trip.ran).items():
-            name = in_folder(key, _folder(own)) if (key, _folder(own)) in apart else key
-            if any(run.worked for run in own):
-                worked[name].append(number)
-                plain[name] += not any(run.proposed for run in own)
-            if any(run.failed for run in own):
-                failed[name].append(number)
-            if own[-1].broken:
-                broken[name].append(number)
-            if _unproposed(own):
-                forms[name].update({run.text for run in own if run.text})
-            purposes[name] = own[0].purpose
-    found = [
-        Command(name, text, purposes[name], worked[name], failed[name], broken[name])
-        for name in sorted(purposes)
-        if (text := _told_as(name, forms[name], plain[name]))
-    ]
-    found.sort(key=lambda command: (-len(command.worked), -len(command.failed), command.key))
-    return found[:COMMANDS_KEPT]
-
-
-def _ran_apart(history: Sequence[Trip]) -> set[tuple[str, str]]:
-    """(command, folder) that several sessions ran there: a package of the repository has its own."""
-    times = Counter(
-        (key, _folder(own))
-        for trip in history
-        for key, own in _by_command(trip.ran).items()
-        if _folder(own) and _unproposed(own)
-    )
-    return {one for one, count in times.items() if count >= SESSIONS_OF_A_COMMAND}
-
-
-def _folder(own: Sequence[RanRow]) -> str:
-    return parted(own[-1].text)[0]
-
-
-def _unproposed(own: Sequence[RanRow]) -> bool:
-    return not any(run.proposed == 1 for run in own)
-
-
-def _told_as(name: str, forms: Counter[str], plain: int) -> str:
-    """A form that worked in several sessions; else the command alone, if that or its words allow it; else nothing."""
-    sure = {text: count for text, count in forms.items() if count >= SESSIONS_OF_A_COMMAND}
-    if sure:
-        return _usual(sure)
-    return name if plain >= SESSIONS_OF_A_COMMAND or is_usual(name) else ""
-
-
-def _by_command(ran: Sequence[RanRow]) -> dict[str, list[RanRow]]:
-    found: dict[str, list[RanRow]] = defaultdict(list)
-    for run in ran:
-        found[run.command].append(run)
-    return found
-
-
-def _usual(texts: dict[str, int]) -> str:
-    """The form that was used most; of those, the shortest."""
-    return min(texts, key=lambda text: (-texts[text], len(text), text))
 
 
 @lru_cache(maxsize=2048)
@@ -329,6 +267,120 @@ def rows(known: Known) -> Drawn:
             for command in known.commands
         ],
     )
+
+
+# The commands of a project that may be told, counted over its sessions.
+
+SESSIONS_OF_A_COMMAND = 2
+"""A command, or a form of it, is told when it worked in so many sessions without having been proposed by output."""
+
+
+def commands_told(
+    history: Sequence[Sequence[RanRow]], sessions: int = SESSIONS_OF_A_COMMAND, declared: Collection[str] = ()
+) -> list[Command]:
+    """Of what the sessions of a project ran, in the order of time: what may be told, most used first.
+
+    That is what worked in so many sessions that nothing had proposed it to; and after one already what every project
+    has, and the project's own checks, which output may have named only where its manifest declares them.
+    """
+    apart = _ran_apart(history)
+    worked: dict[str, list[int]] = defaultdict(list)
+    failed: dict[str, list[int]] = defaultdict(list)
+    broken: dict[str, list[int]] = defaultdict(list)
+    forms: dict[str, Counter[str]] = defaultdict(Counter)
+    """Command → in how many sessions each form of it worked unproposed."""
+    plain: Counter[str] = Counter()
+    """In how many sessions it worked where nothing had named it in any form."""
+    purposes: dict[str, str] = {}
+    for number, ran in enumerate(history):
+        for key, own in _by_command(ran).items():
+            name = in_folder(key, _folder(own)) if (key, _folder(own)) in apart else key
+            if any(run.worked for run in own):
+                worked[name].append(number)
+                plain[name] += all(run.proposed in (0, 3) for run in own)
+            if any(run.failed for run in own):
+                failed[name].append(number)
+            if own[-1].broken:
+                broken[name].append(number)
+            if _unproposed(own):
+                forms[name].update({run.text for run in own if run.text})
+            purposes[name] = own[0].purpose
+
+    def is_known(name: str) -> bool:
+        return plain[name] >= sessions or _is_harmless(name, purposes[name], plain[name], declared)
+
+    found = [
+        Command(name, text, purposes[name], worked[name], failed[name], broken[name])
+        for name in sorted(purposes)
+        if (text := _form(forms[name], sessions) or (name if is_known(name) else ""))
+    ]
+    return sorted(found, key=lambda command: (-len(command.worked), -len(command.failed), command.key))
+
+
+def _ran_apart(history: Sequence[Sequence[RanRow]]) -> set[tuple[str, str]]:
+    """(command, folder) that several sessions ran there: a package of the repository has its own."""
+    times = Counter(
+        (key, _folder(own))
+        for ran in history
+        for key, own in _by_command(ran).items()
+        if _folder(own) and _unproposed(own)
+    )
+    return {one for one, count in times.items() if count >= SESSIONS_OF_A_COMMAND}
+
+
+def _folder(own: Sequence[RanRow]) -> str:
+    return parted(own[-1].text)[0]
+
+
+def _unproposed(own: Sequence[RanRow]) -> bool:
+    return all(run.proposed in (0, 2) for run in own)
+
+
+def _is_harmless(name: str, purpose: str, plain: int, declared: Collection[str]) -> bool:
+    """Whether a command does no harm by its kind: no word of anybody's own, or a check that the project declares."""
+    if is_usual(name):
+        return True
+    return is_own_check(name, purpose) and (plain > 0 or name.rpartition(" ")[2] in declared)
+
+
+def _by_command(ran: Sequence[RanRow]) -> dict[str, list[RanRow]]:
+    found: dict[str, list[RanRow]] = defaultdict(list)
+    for run in ran:
+        found[run.command].append(run)
+    return found
+
+
+def _form(texts: Counter[str], sessions: int) -> str:
+    """The form that was used most, in so many sessions at least; of those, the shortest. Else nothing."""
+    sure = [text for text, count in texts.items() if count >= sessions]
+    return min(sure, key=lambda text: (-texts[text], len(text), text), default="")
+
+
+# What the manifests of a checkout call their scripts.
+
+_MANIFEST_CHARACTERS = 200_000
+_TARGET = lazy_pattern(r"(?m)^([\w.-]+)(?: [^:=\n]*)?:(?!=)")
+
+
+def scripts_of(folders: Iterable[Path]) -> frozenset[str]:
+    """The scripts that `package.json`, a Makefile or a justfile at the top of a checkout declares."""
+    found: set[str] = set()
+    for folder in folders:
+        for name in ("Makefile", "makefile", "GNUmakefile", "justfile"):
+            found.update(_TARGET.findall(_read(folder / name)))
+        with suppress(ValueError, KeyError, TypeError, RecursionError):
+            found.update(json.loads(_read(folder / "package.json") or "{}")["scripts"])
+    return frozenset(found)
+
+
+def _read(path: Path) -> str:
+    try:
+        if not path.is_file():
+            return ""
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MANIFEST_CHARACTERS)
+    except OSError:
+        return ""
 
 
 # What became of files in the checkout on this machine: gone, renamed, or huge.

@@ -53,7 +53,7 @@ _MOST_OF_A_FOLDER = 3.0
 _SPOKEN_OF = 0.5
 """A file is spoken of if the task says so much of its name."""
 _LEAST_STEM_CHARACTERS = 5
-_SESSIONS_OF_HABIT = 4
+_SESSIONS_OF_HABIT = 8
 """What was touched often weighs as much as the learned signals after so many sessions, the less the more there are."""
 _SEPARATORS = lazy_pattern(r"[/._-]+")
 _PARTS = lazy_pattern(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -412,7 +412,7 @@ def _shares_of_one(scored: list[float]) -> list[float]:
 
 _WEIGHT_OF_LIKENESS = 0.25
 _FILES_TOLD = 4
-_LEAST_CHANCE = 0.08
+_LEAST_CHANCE = 0.12
 _LEAST_TOPICAL = 1.0
 """How likely a file must be, and how much of what the task itself says must speak for it."""
 _TIMES_HERE = 8.0

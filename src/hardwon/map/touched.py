@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
-from hardwon.failures.shell import Command
+from hardwon.failures.provenance import comparable
+from hardwon.failures.shell import Command, base, program_family
 from hardwon.map.known import parted
 from hardwon.map.signals import mark
 from hardwon.model.session import Session
@@ -22,17 +23,13 @@ from hardwon.text.words import terms
 Use = Literal["read", "edit", "run", "delete"]
 
 MAX_PATH_CHARACTERS = 200
-MAX_COMMAND_CHARACTERS = 100
 TOUCHES_PER_SESSION = 400
 """Most that is kept of one session; the first ones tell the most."""
-COMMANDS_PER_SESSION = 60
 SYMBOLS_PER_TOUCH = 40
 _CONTENTS_PER_FILE = 3
 _CHARACTERS_PER_CONTENT = 20_000
 _IDENTIFIER = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{3,40}")
 _HUMPS = lazy_pattern(r"_+|(?<=[a-z0-9])(?=[A-Z])")
-_LEAST_PROPOSED_CHARACTERS = 4
-"""A shorter word stands in any output."""
 
 _WORKTREE = lazy_pattern(r"/(?:\.worktrees|\.claude/worktrees)/[^/]+")
 _DRIVE = lazy_pattern(r"^/?[A-Za-z]:/")
@@ -253,19 +250,26 @@ def _is_absolute(path: str) -> bool:
     return path.startswith(("/", "~/")) or path == "~" or _DRIVE.match(path) is not None
 
 
-# Commands that are worth knowing: what a project is built, checked and run with.
+# Commands that are worth knowing: how a project is built, checked and run; and who named them.
 
+MAX_COMMAND_CHARACTERS = 100
+COMMANDS_PER_SESSION = 60
+"""Most that is kept of one session; the first ones tell the most."""
+_LEAST_CHARACTERS = 4
+"""A shorter word stands in any output."""
+_LISTING = frozenset(("ls", "ll", "find", "fd", "tree", "git ls-files", "git status"))
 _LINTS = lazy_pattern(r"lint|ruff|flake8|biome|vet|clippy|format|fmt|prettier|type-?check|mypy|pyright|tsc")
 _BUILDS = lazy_pattern(r"build|compile|package|tsc")
 _CHORES = frozenset(
     "rm mv cp mkdir touch chmod chown ln kill pkill killall export tar unzip rmdir exit eval env mktemp tee xargs "
-    "copy move del ren dir findstr cls clear start code vim vi nano emacs xdg-open".split()
+    "copy move del ren dir findstr cls clear start code vim vi nano emacs xdg-open apply_patch".split()
 )
 _CMDLET = lazy_pattern(r"[A-Z][a-z]+-[A-Z]\w+")
 """PowerShell's own: what others do by `ls`, `cat`, `rm`."""
 _PROGRAM = lazy_pattern(r"[A-Za-z_.][\w.+-]{0,60}")
 _WORD = lazy_pattern(r"[\w.@:+~/-]{1,80}")
 _ASSIGNMENT = lazy_pattern(r"\w+=\S*")
+_NAME = lazy_pattern(r"[A-Za-z]{3}")
 _FOLDER = lazy_pattern(r"[\w.@+][\w.@+/-]*")
 _STARTS = lazy_pattern(
     r"(?:npm|pnpm|yarn|bun|make|just) (?:run )?(?:dev|start|serve|run|up)|docker compose up"
@@ -285,37 +289,77 @@ class Ran(NamedTuple):
     worked: int
     failed: int
     proposed: int
-    """1 if the output of an earlier call named it as it was written, 2 if it named the command only."""
+    """1 if an output before it named it as it was written, 2 if only the command, 3 if only what it was given."""
     broken: int
     """1 if it failed when it ran last."""
 
 
-def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE) -> list[Ran]:
+def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE, said: str = "") -> list[Ran]:
     """The commands of a session, but for those that only look around; `outputs` is what each call printed.
 
-    What ran in a folder of the project is written with it: packages of one repository are kept apart.
+    What ran in a folder of the project is written with it: packages of one repository are kept apart. What the user
+    himself `said` nobody else has proposed.
     """
     found: dict[str, Ran] = {}
-    first: dict[str, int] = {}
-    written: dict[str, set[str]] = {}
+    written: dict[str, dict[str, int]] = {}
+    """Command → its forms, and the first call that has each."""
+    given: dict[str, dict[str, int]] = {}
+    """Command → what it was given, and the first call that does so."""
     for position, call in enumerate(calls):
         for command in shell.commands(call.subject) if call.action == "run" else ():
-            key = command_key(command)
+            key = command_key(command, at)
             if not key or (key not in found and len(found) >= COMMANDS_PER_SESSION):
                 continue
             text, _, worked, failed, _, _ = found.get(key, Ran(key, "", "", 0, 0, 0, 0))[1:]
             told = in_folder(_told(command, key), inside(command.folder or ".", at)) if call.ok else text
             counts = worked + call.ok, failed + (not call.ok)
             found[key] = Ran(key, told or text, purpose(command), *counts, proposed=0, broken=int(not call.ok))
-            first.setdefault(key, position)
-            written.setdefault(key, set()).update((command.text, parted(told)[1]))
+            for form in (command.text, told, parted(told)[1]):
+                written.setdefault(key, {}).setdefault(form, position)
+            for name in _given(command, key):
+                given.setdefault(key, {}).setdefault(name, position)
+    shown = _Shown(calls, outputs)
 
     def proposed(key: str) -> int:
-        if _is_proposed(written[key], calls, outputs, first[key]):
+        if (told := parted(found[key].text)[1]) and told in said:
+            return 0
+        first = min(written[key].values())
+        own = {
+            word: first for word in map(base_name, key.split()[1:]) if not is_usual(key) and not _is_usual_word(word)
+        }
+        if shown.any_of(written[key]) or shown.any_of(own):
             return 1
-        return 2 if _is_proposed({key}, calls, outputs, first[key]) else 0
+        named, given_name = shown.any_of({key: first}), shown.any_of(given.get(key, {}))
+        return 1 if named and given_name else 2 if named else 3 if given_name else 0
 
     return [one._replace(proposed=proposed(key)) for key, one in found.items()]
+
+
+class _Shown:
+    """What the calls of a session printed: who was shown a command may have run it for that alone."""
+
+    def __init__(self, calls: Sequence[Call], outputs: Sequence[str]) -> None:
+        self._calls = [(call, output) for call, output in zip(calls, outputs, strict=False)]
+        self._said: dict[int, str] = {}
+
+    def any_of(self, texts: Mapping[str, int]) -> bool:
+        """Whether any of these was printed before its call, by one that does not itself hold it."""
+        return any(self._held(text, before) for text, before in texts.items() if len(text) >= _LEAST_CHARACTERS)
+
+    def _held(self, text: str, before: int) -> bool:
+        earlier = [
+            (number, output)
+            for number, (call, output) in enumerate(self._calls[:before])
+            if text not in call.subject and not _lists(call)
+        ]
+        if any(text in output for _, output in earlier):
+            return True
+        return not is_usual(text) and any(text.lower() in self._undisguised(number) for number, _ in earlier)
+
+    def _undisguised(self, number: int) -> str:
+        if number not in self._said:
+            self._said[number] = comparable(self._calls[number][1])
+        return self._said[number]
 
 
 def in_folder(text: str, folder: str) -> str:
@@ -323,14 +367,20 @@ def in_folder(text: str, folder: str) -> str:
     return f"cd {folder} && {text}" if _FOLDER.fullmatch(folder) and tellable(folder) else text
 
 
-def _is_proposed(texts: set[str], calls: Sequence[Call], outputs: Sequence[str], before: int) -> bool:
-    """Whether a call that does not itself hold them printed any of these words before the command first ran."""
-    wanted = [text for text in texts if len(text) >= _LEAST_PROPOSED_CHARACTERS]
-    return any(
-        text in output and text not in call.subject
-        for call, output in zip(calls[:before], outputs, strict=False)
-        for text in wanted
-    )
+def _given(command: Command, key: str) -> Iterable[str]:
+    """The files, folders and names that a command runs or is given: whoever named one may have put it there."""
+    for word in (word.rpartition("=")[2].partition("::")[0] for word in command.text.split()):
+        name = base_name(word.removesuffix("/..."))
+        if name not in key.split()[:1] and not name.startswith("-") and _NAME.search(name):
+            yield name
+
+
+def _lists(call: Call) -> bool:
+    """It shows names of files and nothing that stands in them."""
+    if call.action != "run":
+        return call.tool.rsplit(".", 1)[-1].lower() in _LISTS
+    found = shell.elements(call.subject)
+    return bool(found) and all(f"{one.program} {one.subcommand}".strip() in _LISTING for one in found)
 
 
 def _told(command: Command, key: str) -> str:
@@ -384,6 +434,16 @@ _USUAL_VERBS = {
     "yarn": "test install build start add",
     "bun": "test install build start add",
     "next": "build lint dev",
+    "swift": "test build run",
+    "mix": "test compile format",
+    "zig": "build test fmt",
+    "flutter": "test analyze build run",
+    "dart": "test analyze format run",
+    "bazel": "test build run",
+    "sbt": "test compile run",
+    "rails": "test server",
+    "ng": "test build lint serve",
+    "nx": "test build lint serve",
 }
 _USUAL_SCRIPTS = frozenset(
     "test tests build lint format fmt typecheck type-check check dev start serve ci e2e unit coverage clean all run "
@@ -398,12 +458,16 @@ def is_usual(key: str) -> bool:
         return program in _USUAL_PROGRAMS
     if program in _PACKAGE_MANAGERS and is_usual(" ".join(verbs)):
         return True
-    if len(verbs) == 1 and (program in ("make", "just", "yarn") and _is_usual_script(verbs[0])):
+    if len(verbs) == 1 and (program in _MAKERS and _is_usual_script(verbs[0])):
         return True
     if verbs[0] == "run" and len(verbs) == 2:
-        return program in _PACKAGE_MANAGERS and _is_usual_script(verbs[1])
+        return program in _RUNNERS and (_is_usual_script(verbs[1]) or verbs[1] in _USUAL_PROGRAMS)
     usual = _USUAL_VERBS.get(program, "").split()
     return verbs[0] in usual and (len(verbs) == 1 or all(word in _SECOND_WORDS for word in verbs[1:]))
+
+
+def _is_usual_word(word: str) -> bool:
+    return word in _USUAL_PROGRAMS | _USUAL_SCRIPTS | _SECOND_WORDS or word in _USUAL_VERBS or word in _RUN_FILES
 
 
 def _is_usual_script(name: str) -> bool:
@@ -413,6 +477,8 @@ def _is_usual_script(name: str) -> bool:
 
 
 _PACKAGE_MANAGERS = ("npm", "pnpm", "yarn", "bun")
+_RUNNERS = (*_PACKAGE_MANAGERS, "pixi", "mise", "turbo")
+_MAKERS = ("make", "just", "yarn", "task", "rake")
 _KINDS_OF_SCRIPTS = frozenset(
     "css js ts web api app server client frontend backend docs types prod production debug fix unit integration local "
     "once cov update quick fast full ui db".split()
@@ -422,18 +488,44 @@ _SECOND_WORDS = frozenset(
 )
 
 
-def command_key(command: Command) -> str:
-    """Empty for a command that no later session would run: a look, a scratch program, what destroys."""
-    words = [command.program, *command.subcommand.split()]
-    if command.program in _CHORES or _CMDLET.fullmatch(command.program):
+def is_own_check(key: str, purpose: str) -> bool:
+    """Whether it is a check of a name that only the project's manifest can give: `npm run test:tides`."""
+    program, *words = key.split()
+    verbs = words[1:] if words[:1] == ["run"] and program in _RUNNERS else words
+    if not purpose or program not in (*_RUNNERS, *_MAKERS) or len(verbs) != 1:
+        return False
+    return not _FILE_NAME.match(verbs[0]) and tellable(verbs[0])
+
+
+def command_key(command: Command, at: Place = NOWHERE) -> str:
+    """Empty for what no later session would run: a look, a scratch program, what destroys, a script from elsewhere."""
+    if command.program in _CHORES or _CMDLET.fullmatch(command.program) or command.text.startswith("\\"):
         return ""
     if command.inline or command.program in _LOCATING_PROGRAMS or tools.looks(command) or tools.danger(command.text):
         return ""
-    if not all(map(_WORD.fullmatch, words)) or not _PROGRAM.fullmatch(command.program):
+    if " = " in command.text or _ASSIGNMENT.fullmatch(command.text) or not _PROGRAM.fullmatch(command.program):
         return ""
-    if " = " in command.text or _ASSIGNMENT.fullmatch(command.text):
-        return ""
-    return " ".join(words)
+    runs, file = _script(command)
+    path = posixpath.normpath(_tidy(file))
+    here = inside(path, at) if _is_absolute(path) else path
+    words = [runs, here] if file else [command.program, *command.subcommand.split()]
+    return " ".join(words) if all(map(_WORD.fullmatch, words)) and not here.startswith("..") else ""
+
+
+def _script(command: Command) -> tuple[str, str]:
+    """(what runs a file, the file), whichever way both are written; two empty texts where none is run."""
+    program, words = program_family(command.program), command.subcommand.split()
+    ending = program.rpartition(".")[2]
+    if ending in _RUN_BY and not words:
+        return _RUN_BY[ending], next((word for word in command.text.split() if base(word) == command.program), "")
+    verbs = words[1:] if words[:1] == ["run"] else words
+    if program in _RUN_FILES and len(verbs) == 1 and _FILE_NAME.match(verbs[0]):
+        return "bash" if program in ("sh", "zsh") else program, verbs[0]
+    return "", ""
+
+
+_RUN_BY = {"py": "python", "sh": "bash"}
+_RUN_FILES = frozenset("python bash sh zsh node bun deno ruby perl php".split())
 
 
 # What a session was opened with: the words that its first task was set in, whoever put them there.

@@ -444,8 +444,9 @@ class Visitor(Struct, frozen=True, kw_only=True):
     uses: dict[str, int]
     """edit, read, run, delete: how often."""
     outcome: str
-    """Of the attempt in which it touched the file."""
+    """Of the session, as everywhere."""
     commit: str
+    """Of its last attempt that changed the file."""
 
 
 class Resumption(Struct, frozen=True, kw_only=True):

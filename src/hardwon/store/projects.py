@@ -61,7 +61,7 @@ class RanRow(NamedTuple):
     worked: int
     failed: int
     proposed: int
-    """1 if the output of an earlier call named it as it was written, 2 if it named the command only."""
+    """1 if an output before it named it as it was written, 2 if only the command, 3 if only what it was given."""
     broken: int = 0
     """Whether it failed when it ran last."""
 
@@ -139,6 +139,7 @@ class Toucher(NamedTuple):
     branch: str
     started_at: int
     task: str
+    outcome: str
     words: str
     path: str
     used: str
@@ -150,8 +151,8 @@ def visits_of_path(db: Database, project: str, path: str, limit: int) -> list[To
     return [
         Toucher(*row)
         for row in db.query(
-            "SELECT s.id, s.root, s.agent, s.external_id, s.branch, s.started_at, s.task, coalesce(o.words, ''), "
-            "t.path, t.used, t.times FROM touched t JOIN session s ON s.id = t.source "
+            "SELECT s.id, s.root, s.agent, s.external_id, s.branch, s.started_at, s.task, s.outcome, "
+            "coalesce(o.words, ''), t.path, t.used, t.times FROM touched t JOIN session s ON s.id = t.source "
             "LEFT JOIN opened o ON o.source = s.id "
             f"WHERE s.project = ? AND {_OWN} AND (t.path = ? OR (t.path >= ? AND t.path < ?)) "
             "ORDER BY s.started_at DESC, s.id, t.position LIMIT ?",
@@ -160,41 +161,18 @@ def visits_of_path(db: Database, project: str, path: str, limit: int) -> list[To
     ]
 
 
-def outcomes_of_visits(db: Database, sessions: Sequence[str], path: str) -> dict[str, tuple[str, str]]:
-    """Session → (outcome, commit) of its last attempt that changed a file of this name."""
-    found: dict[str, tuple[str, str]] = {}
-    name = path.rpartition("/")[2]
+def commits_at(db: Database, sessions: Sequence[str], path: str) -> dict[str, str]:
+    """Session → the commit of its last attempt that changed a file of this name."""
+    found: dict[str, str] = {}
+    name = base_name(path)
     for part in batches(dict.fromkeys(sessions)):
         rows = db.query(
-            "SELECT a.session, a.outcome, a.git_commit, f.path FROM attempt a JOIN attempt_file f ON f.attempt = a.id "
-            f"WHERE a.session IN ({marks(part)}) ORDER BY a.started_at, a.id",
+            "SELECT a.session, a.git_commit, f.path FROM attempt a JOIN attempt_file f ON f.attempt = a.id "
+            f"WHERE a.session IN ({marks(part)}) AND a.git_commit <> '' ORDER BY a.started_at, a.id",
             part,
         )
-        for session, outcome, commit, file in rows:
-            if file.replace("\\", "/").rpartition("/")[2] == name:
-                found[session] = outcome, commit or found.get(session, ("", ""))[1]
+        found |= {session: commit for session, commit, file in rows if base_name(file) == name}
     return found
-
-
-class Worked(NamedTuple):
-    root: str
-    at: int
-    command: str
-    text: str
-    purpose: str
-
-
-def worked(db: Database, project: str, limit: int) -> list[Worked]:
-    """The commands that worked in a project, the newest first."""
-    return [
-        Worked(*row)
-        for row in db.query(
-            "SELECT s.root, s.started_at, r.command, r.text, r.purpose FROM session s JOIN ran r ON r.source = s.id "
-            f"WHERE s.project = ? AND {_OWN} AND r.worked > 0 AND r.text <> '' AND r.proposed <> 1 "
-            "ORDER BY s.started_at DESC, s.id, r.command LIMIT ?",
-            (project, limit),
-        )
-    ]
 
 
 class Standing(NamedTuple):
