@@ -33,7 +33,6 @@ from hardwon.serve.pages import care, frame, overview, proof, work
 from hardwon.serve.pages import failures as failures_page
 from hardwon.serve.pages import lessons as lessons_page
 from hardwon.serve.pages import sessions as sessions_page
-from hardwon.serve.pages import settings as settings_page
 from hardwon.serve.pool import Pool
 from hardwon.serve.resources import (
     attempts,
@@ -59,7 +58,6 @@ PAGES = (
     sessions_page,
     proof,
     care,
-    settings_page,
     work,
 )
 MCP_PATH = "/mcp"
