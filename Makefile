@@ -35,9 +35,11 @@ lint: $(VENV)/test.stamp
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks
 
-# Fits the weights by which sentences are ranked to the labels beside the checkout, and tells how well they do elsewhere.
+# Fits the weights by which sentences are ranked and passwords found to what is beside the checkout, and tells how well
+# they do elsewhere.
 train: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.train_worth
+	$(BIN)/python -m benchmarks.train_passwords
 
 # Tries the weights of search on the questions to tune on, and tells what those are worth on a set that had no say.
 train-fusion: $(VENV)/test.stamp

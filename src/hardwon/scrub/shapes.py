@@ -191,7 +191,7 @@ def may_be_password(value: str, literal: bool) -> bool:
 
 
 _OF_A_PHRASE = re.compile(r"[A-Za-z][a-z]{2,11}(?:([-._ ])[A-Za-z][a-z]{2,11})(?:\1[A-Za-z][a-z]{2,11}){1,4}\d{0,4}")
-_NO_WORD_OF_A_PHRASE = frozenset(
+NO_WORD_OF_A_PHRASE = frozenset(
     "add admin all also and any api app application are args array auth based body button can cannot card case"
     " change character characters chars check class clear client column com component conf config configs"
     " configuration confirm confirmation confirmed core create created credential credentials crt css csv data"
@@ -220,7 +220,7 @@ def is_words(value: str, joints: str = "-._ ") -> bool:
     if not found or found[1] not in joints:
         return False
     words = value.lower().rstrip("0123456789").split(found[1])
-    return len({*words}) == len(words) and _NO_WORD_OF_A_PHRASE.isdisjoint(words)
+    return len({*words}) == len(words) and NO_WORD_OF_A_PHRASE.isdisjoint(words)
 
 
 _JOINED = re.compile(r"[A-Za-zÀ-ɏ]{2,24}(?:[-._&=+/^'][A-Za-zÀ-ɏ]{1,24}){0,3}\d{0,4}")
@@ -249,7 +249,7 @@ def is_plain_word(value: str, *, spoken: bool = True) -> bool:
     if len(value) < _MIN_WORD_CHARACTERS or not _JOINED.fullmatch(value) or _OWN_NAME.search(value):
         return False
     words = re.split(r"[-._&=+/^']", value.lower().rstrip("0123456789"))
-    if not _SAID_OF_PASSWORDS.isdisjoint(words) or not _NO_WORD_OF_A_PHRASE.isdisjoint(words):
+    if not _SAID_OF_PASSWORDS.isdisjoint(words) or not NO_WORD_OF_A_PHRASE.isdisjoint(words):
         return False
     return len(words) > 1 or not (spoken and _NO_PASSWORD.search(words[0]))
 

@@ -28,12 +28,13 @@ def doubtful(page: Page) -> Iterator[int]:
     ends = [*(header.line for header in page.headers[1:]), len(page.lines)]
     turns = [_Turn(page, header, end) for header, end in zip(page.headers, ends, strict=False)]
     printed = _Printed(page)
-    for at, (turn, is_cut_far) in enumerate(zip(turns, _cut_far(turns), strict=True)):
+    judged = zip(turns, _in_time(page.headers), _cut_far(turns), strict=True)
+    for at, (turn, is_in_time, is_cut_far) in enumerate(judged):
         before, answer = turns[at - 1] if at else None, turns[at + 1] if at + 1 < len(turns) else None
         if not turn.header.user or turn.header.sidechain:
             continue
         line = turn.header.line
-        if printed.may_hold(line) or not _in_time(page.headers, at) or is_cut_far or _is_cut_in(before, turn, answer):
+        if printed.may_hold(line) or not is_in_time or is_cut_far or _is_cut_in(before, turn, answer):
             yield line
 
 
@@ -65,16 +66,24 @@ def _is_cut_in(before: _Turn | None, turn: _Turn, answer: _Turn | None) -> bool:
     return (answer is None or turn.ends_with_code) and turn.opens_again(before)
 
 
-def _in_time(headers: list[Header], at: int) -> bool:
-    """Whether a header is dated between those around it, but for the answer, which would be of the same hand."""
-    time = headers[at].at
-    if time is None:
-        return True
-    earlier = next((found for number in range(at - 1, -1, -1) if (found := headers[number].at)), None)
-    later = next((found for number in range(at + 2, len(headers)) if (found := headers[number].at)), None)
-    if earlier and later and earlier > later:
-        return True
-    return (earlier or time) - _CLOCKS_DIFFER <= time <= (later or time) + _CLOCKS_DIFFER
+def _in_time(headers: list[Header]) -> Iterator[bool]:
+    """Of each header, whether it is dated between those around it, but for the answer, which would be of the same hand.
+
+    An agent's own log, to the second, is in order: between all of them. An editor's times are not: between the next.
+    """
+    latest = list(accumulate((header.at or 0 for header in headers), max, initial=0))
+    later = list(accumulate((header.at or sys.maxsize for header in reversed(headers)), min, initial=sys.maxsize))
+    earliest = [*reversed(later), sys.maxsize]
+    for at, header in enumerate(headers):
+        time = header.at
+        if time is None:
+            yield True
+        elif header.form.endswith(" s"):
+            yield latest[at] - _CLOCKS_DIFFER <= time <= earliest[at + 2] + _CLOCKS_DIFFER
+        else:
+            before = next((found for number in range(at - 1, -1, -1) if (found := headers[number].at)), time)
+            after = next((found for number in range(at + 2, len(headers)) if (found := headers[number].at)), time)
+            yield before > after or before - _CLOCKS_DIFFER <= time <= after + _CLOCKS_DIFFER
 
 
 class _Turn:
@@ -164,6 +173,7 @@ _PROMPT = re.compile(
 )
 _FOLDERS_COMPARED = 3
 _ECHOED_CHARACTERS = 12
+_COMMANDS_COMPARED = 20
 _PROMPTS_COMPARED = 16
 _LONGEST_OUTPUT = 100_000
 """In characters. Cursor cuts off what a terminal printed: of 3,262 outputs the three longest have 99,336 to 99,712."""
@@ -221,7 +231,8 @@ class _Screen(NamedTuple):
 
 def _screen(lines: list[str], begins: int, printed: int, ends: int) -> _Screen:
     """A command with its output."""
-    commands = [line.strip()[:_ECHOED_CHARACTERS] for line in lines[begins + 1 : printed - 2] if line.strip()]
+    last = min(printed - 2, begins + 1 + _COMMANDS_COMPARED)
+    commands = [line.strip()[:_ECHOED_CHARACTERS] for line in lines[begins + 1 : last] if line.strip()]
     shown = [number for number in range(printed + 1, ends) if lines[number].strip()]
     first = command = printed
     prompts: list[tuple[str, int]] = []
