@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
-from tests.attacks.test_findings import CARRIERS, DISGUISES
+from tests.attacks import test_findings
+from tests.attacks.test_findings import DISGUISES
 from tests.conftest import ClaudeSession
 
+CARRIERS = {name: test_findings.CARRIERS[name] for name in ("a README", "a page", "an output")}
 PLANTED = {
     "npm run zorb": "npm run zorb",
     "npm run zorb-test": "npm run zorb-test",

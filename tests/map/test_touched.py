@@ -134,6 +134,11 @@ def test_a_command_that_output_named_first_is_marked_as_proposed() -> None:
     assert [(one.command, one.proposed) for one in found] == [("make tide", 1), ("make reef", 0)]
 
 
+def test_what_is_fetched_is_told_without_its_name() -> None:
+    (found,) = ran([Call("run", "Bash", "pip install zorb-tools", ok=True)])
+    assert (found.command, found.text) == ("pip install", "pip install")
+
+
 @pytest.mark.parametrize(
     ("shown", "line", "proposed"),
     [

@@ -271,6 +271,8 @@ _WORD = lazy_pattern(r"[\w.@:+~/-]{1,80}")
 _ASSIGNMENT = lazy_pattern(r"\w+=\S*")
 _NAME = lazy_pattern(r"[A-Za-z]{3}")
 _FOLDER = lazy_pattern(r"[\w.@+][\w.@+/-]*")
+_BRINGING = frozenset("install i add get download pull".split())
+"""What comes from elsewhere is named by who wants it: the next session has no use for the name."""
 _STARTS = lazy_pattern(
     r"(?:npm|pnpm|yarn|bun|make|just) (?:run )?(?:dev|start|serve|run|up)|docker compose up"
     r"|(?:cargo|go|dotnet|flask) run"
@@ -386,7 +388,8 @@ def _lists(call: Call) -> bool:
 def _told(command: Command, key: str) -> str:
     """A form in which the command can be told again; its key where what follows is another every time."""
     text = tools.brief(command.text, MAX_COMMAND_CHARACTERS + 1)
-    varies = command.program == "git" or "…" in text or "$(" in text or len(text) > MAX_COMMAND_CHARACTERS
+    brings = command.subcommand.partition(" ")[0] in _BRINGING
+    varies = brings or command.program == "git" or "…" in text or "$(" in text or len(text) > MAX_COMMAND_CHARACTERS
     return key if varies else text
 
 
