@@ -21,8 +21,7 @@ from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
 from hardwon.store.sessions import Said
 from hardwon.text import shown
-from hardwon.text.language import language, language_of_prose
-from hardwon.text.words import terms
+from hardwon.text.words import language, language_of_prose, terms
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
 # An agent reads a page and says the same in its own message, or runs what the page proposed: that is no second

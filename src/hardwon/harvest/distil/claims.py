@@ -15,8 +15,7 @@ from hardwon.failures.turns import Turn, turns
 from hardwon.harvest.trust import found_by_agent, with_origins
 from hardwon.model.lesson import DISTILLED, Draft, Kind, Source
 from hardwon.model.session import Origin, Session
-from hardwon.text.language import FUNCTION_WORDS
-from hardwon.text.words import terms
+from hardwon.text.words import FUNCTION_WORDS, terms
 
 _CLAIM_CHARACTERS = range(12, 261)
 _QUOTE_CHARACTERS = range(4, 701)

@@ -23,8 +23,7 @@ from hardwon.harvest.distil.claims import (
     words_of,
 )
 from hardwon.harvest.trust import Admission
-from hardwon.text.language import is_without_spaces
-from hardwon.text.words import terms
+from hardwon.text.words import is_without_spaces, terms
 
 NOTED = "noted in one session"
 """Told as that, apart from what is believed, until a second session or a person says so."""

@@ -24,10 +24,9 @@ from hardwon.model.session import Message, Origin, Session
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, ends, scrubbed
 from hardwon.store import lessons, sessions
 from hardwon.store.database import Database, marks
-from hardwon.text.language import language
 from hardwon.text.normalise import digest
 from hardwon.text.shown import QUESTION, TAG, day, one_line
-from hardwon.text.words import terms
+from hardwon.text.words import language, terms
 
 # What of a session a model is shown: what the user typed, what failed and what then worked, the last words; scrubbed.
 #

@@ -19,9 +19,8 @@ from hardwon.store import sessions
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import Said
-from hardwon.text.language import called
 from hardwon.text.normalise import lazy_pattern
-from hardwon.text.words import stem
+from hardwon.text.words import called, stem
 
 RULES = (
     Rule("asked-to-keep", 1, ("preference", "fact"), "what the user asked to be written down or remembered"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hardwon.text.language import language, language_of_prose
+from hardwon.text.words import language, language_of_prose
 
 
 @pytest.mark.parametrize(
