@@ -177,7 +177,7 @@ def test_what_is_about_one_call_is_not_noted(
     assert "claimed" not in {one.trust for one in found}
 
 
-def test_a_note_that_one_part_needs_waits_for_its_task_where_much_is_known(
+def test_a_note_that_one_part_needs_is_told_where_there_is_room_and_first_for_its_task(
     home: Path, tmp_path: Path, serve: Callable[..., Server]
 ) -> None:
     path = ClaudeSession().user("why are rows missing?").says(FOUND).user("ok").write(tmp_path)
@@ -185,11 +185,11 @@ def test_a_note_that_one_part_needs_waits_for_its_task_where_much_is_known(
     serve(answering(noted(FOUND), second=second))
     run(home, path)
     with Hardwon(home) as memory:
-        assert told_apart(memory, FOUND)  # there is little to tell
         for name in "birch cedar dahlia elder fig grape hazel iris juniper kelp lilac maple nettle".split():
             memory.lessons.add(f"The column {name} is never sorted by anything but {name}", project="reef")
-        assert not told_apart(memory, FOUND)
-        assert FOUND in memory.bootstrap("reef", task="the seeder skips rows of the email index").text
+        assert told_apart(memory, FOUND)
+        assert FOUND not in memory.bootstrap("reef", budget=250).text
+        assert FOUND in memory.bootstrap("reef", task="the seeder skips rows of the email index", budget=250).text
 
 
 def test_a_second_session_makes_a_note_a_lesson(home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:

@@ -40,7 +40,7 @@ def test_what_was_needed_and_known_is_counted_and_nothing_else() -> None:
     assert (first.told, first.tokens) == (0, 0), "silent where nothing is known"
     assert second.edited["the map"] == Recall(1, 1)
     told = second.commands
-    assert (told["the map"], told["how often"]) == (Recall(1, 0), Recall(1, 1)), "once is no habit"
+    assert (told["the map"], told["how often"]) == (Recall(1, 1), Recall(1, 1)), "a usual command is told after one"
     assert second.unnamed["the map"] == Recall(1, 1)
 
 
@@ -109,7 +109,7 @@ def test_replay_reports_the_map(home: Path, tmp_path: Path, hardwon: Run) -> Non
     assert found.edited["the map"].value == 1.0
     assert found.commands["the map"].value == 1.0
     shown = hardwon("replay")
-    assert "among the first ten of the map" in shown.stdout
+    assert "the share that the map's first ten held" in shown.stdout
 
 
 def test_the_experiment_counts_calls_before_the_first_edit_and_reads_of_known_files(home: Path, tmp_path: Path) -> None:

@@ -412,7 +412,7 @@ def _shares_of_one(scored: list[float]) -> list[float]:
 
 _WEIGHT_OF_LIKENESS = 0.25
 _FILES_TOLD = 4
-_LEAST_CHANCE = 0.12
+_LEAST_CHANCE = 0.08
 _LEAST_TOPICAL = 1.0
 """How likely a file must be, and how much of what the task itself says must speak for it."""
 _TIMES_HERE = 8.0

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
@@ -255,6 +255,7 @@ def _is_absolute(path: str) -> bool:
 MAX_COMMAND_CHARACTERS = 100
 COMMANDS_PER_SESSION = 60
 """Most that is kept of one session; the first ones tell the most."""
+_FORMS_COMPARED = 24
 _LEAST_CHARACTERS = 4
 """A shorter word stands in any output."""
 _LISTING = frozenset(("ls", "ll", "find", "fd", "tree", "git ls-files", "git status"))
@@ -329,19 +330,28 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE,
         own = {
             word: first for word in map(base_name, key.split()[1:]) if not is_usual(key) and not _is_usual_word(word)
         }
-        if shown.any_of(written[key]) or shown.any_of(own):
+        if shown.any_of(_some(written[key], told)) or shown.any_of(own):
             return 1
-        named, given_name = shown.any_of({key: first}), shown.any_of(given.get(key, {}))
+        named, given_name = shown.any_of({key: first}), shown.any_of(_some(given.get(key, {}), told))
         return 1 if named and given_name else 2 if named else 3 if given_name else 0
 
     return [one._replace(proposed=proposed(key)) for key, one in found.items()]
+
+
+def _some(texts: dict[str, int], told: str) -> dict[str, int]:
+    """The first ones, and those of the form that is told: a command may be called in a new way each time."""
+    return dict(islice(texts.items(), _FORMS_COMPARED)) | {text: at for text, at in texts.items() if text in told}
 
 
 class _Shown:
     """What the calls of a session printed: who was shown a command may have run it for that alone."""
 
     def __init__(self, calls: Sequence[Call], outputs: Sequence[str]) -> None:
-        self._calls = [(call, output) for call, output in zip(calls, outputs, strict=False)]
+        self._printed = [
+            (number, call.subject, output)
+            for number, (call, output) in enumerate(zip(calls, outputs, strict=False))
+            if output and not _lists(call)
+        ]
         self._said: dict[int, str] = {}
 
     def any_of(self, texts: Mapping[str, int]) -> bool:
@@ -350,17 +360,15 @@ class _Shown:
 
     def _held(self, text: str, before: int) -> bool:
         earlier = [
-            (number, output)
-            for number, (call, output) in enumerate(self._calls[:before])
-            if text not in call.subject and not _lists(call)
+            (number, output) for number, subject, output in self._printed if number < before and text not in subject
         ]
         if any(text in output for _, output in earlier):
             return True
-        return not is_usual(text) and any(text.lower() in self._undisguised(number) for number, _ in earlier)
+        return not is_usual(text) and any(text.lower() in self._undisguised(*printed) for printed in earlier)
 
-    def _undisguised(self, number: int) -> str:
+    def _undisguised(self, number: int, output: str) -> str:
         if number not in self._said:
-            self._said[number] = comparable(self._calls[number][1])
+            self._said[number] = comparable(output)
         return self._said[number]
 
 
