@@ -340,7 +340,7 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     assert "uv sync --extra reef-tools" in text
     assert "pytest -q" in text
     assert "the error came back in 1 session" in text
-    assert text.count("worked each time") == 1
+    assert text.count('<span class="good">worked</span> in') == 1
     assert html.unescape(owner.page("/failures", fix="known")).count("the error came back in 1 session") >= 2
     assert "reef_tools" not in owner.page("/failures", fix="none")
 

@@ -113,7 +113,7 @@ def _learning(looked: _Looked, calibration: Calibration, learned: int) -> Iterat
     )  # fmt: skip
     millions = counted.tokens / 1e6
     yield Metric(
-        name="lessons_a_million_tokens", title="lessons a million tokens", group=LEARNING, unit="rate",
+        name="lessons_a_million_tokens", title="lessons per million tokens", group=LEARNING, unit="rate",
         value=round(learned / millions, 3) if millions else None, n=counted.with_tokens, of="sessions",
         low=round(low / millions, 3) if millions else None, high=round(high / millions, 3) if millions else None,
         better="up",
@@ -121,7 +121,7 @@ def _learning(looked: _Looked, calibration: Calibration, learned: int) -> Iterat
     ages = tallies.lesson_ages(db, window)
     old = [(window.until - at) / _MICROSECONDS_PER_DAY for at in ages]
     yield Metric(
-        name="knowledge_age", title="age of what is known", group=LEARNING, unit="days",
+        name="knowledge_age", title="median age of lessons", group=LEARNING, unit="days",
         value=round(median(old), 1) if old else None, n=len(old), of="lessons", **_middle(sorted(old)),
     )  # fmt: skip
     stale = rate(sum(window.until - at > _STALE_AFTER_MICROSECONDS for at in ages), len(ages))
@@ -136,7 +136,7 @@ def _learning(looked: _Looked, calibration: Calibration, learned: int) -> Iterat
         value=calibration.skill, n=calibration.resolved, of="lessons", better="up",
     )  # fmt: skip
     yield Metric(
-        name="calibration_gap", title="said against came true, gap (0 best)", group=LEARNING, unit="score",
+        name="calibration_gap", title="calibration gap of confidence (0 best)", group=LEARNING, unit="score",
         value=calibration.ece, n=calibration.resolved, of="lessons", better="down",
     )  # fmt: skip
     yield share("unresolved", "neither confirmed nor contradicted", LEARNING, calibration.unresolved, "lessons")

@@ -26,6 +26,7 @@ from hardwon.serve.problems import Refused
 from hardwon.serve.resources.lessons import may_decide, visible
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, pool, reading
 from hardwon.serve.routes import page as cut
+from hardwon.text.words import overlap
 
 _FOUND = 50
 _PATIENCE = 1.0
@@ -128,12 +129,13 @@ def shown(request: Asked, id: Id, undo: int = 0) -> Response[str]:
     with reading(request) as memory:
         caller = permissions.of(request)
         found = visible(memory, caller, id)
+        telling = sorted(found.sources, key=lambda source: -overlap(found.lesson.text, source.quote))
         return frame.shown(
             "lesson.html",
             request,
             memory,
             lesson=found.lesson,
-            sources=[(source, around(memory, caller, source)) for source in found.sources],
+            sources=[(source, around(memory, caller, source)) for source in telling],
             history=memory.review.history(id),
             exposures=[] if caller.limited else browse.exposures(memory, id),
             similar=memory.review.consider(id).similar if "review" in caller.scopes and not caller.limited else [],
