@@ -425,7 +425,7 @@ def asked_with_hostile_words(project: str, session: str) -> list[str]:
         f"/review?rule={said}&session={said}&did={said}&undo={said}&at={said}", f"/sessions?agent={said}&cursor={said}",
         f"/sessions/{session}?q={said}", f"/sessions/{session}?q=script", f"/failures/met?{days}&which=all",
         f"/failures/met?since={said}&until={said}", f"/failures?fix={said}", f"/settings?saved={said}",
-        f"/nowhere/{said}", f"/proof/told?which={said}", f"/proof/replayed?which={said}", f"/work/{said}/events",
+        f"/nowhere/{said}", f"/proof/told?which={said}", f"/proof/replayed?which={said}", f"/progress/{said}/events",
         f"/briefing?project={project}&task=script&agent={said}", f"/lessons/{said}", f"/login?token={said}",
     ]  # fmt: skip
 

@@ -208,12 +208,12 @@ def test_a_candidate_is_decided_on_and_the_decision_taken_back(owner: Visitor, c
 
 def test_all_that_a_rule_gave_is_decided_at_once_and_taken_back(owner: Visitor, candidates: list[str]) -> None:
     owner.post("/review/all", csrf=owner.sign, decision="reject", rule="remember")
-    assert "event: end" in owner.get("/work/review/events").body.decode()
+    assert "event: end" in owner.get("/progress/review/events").body.decode()
     statuses = {owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] for id in candidates}
     assert statuses == {"invalid"}
     (events,) = re.findall(r'name="event" value="([\d.]+)"', owner.page("/review"))
     owner.post("/review/undo", csrf=owner.sign, event=events)
-    assert "event: end" in owner.get("/work/review/events").body.decode()
+    assert "event: end" in owner.get("/progress/review/events").body.decode()
     statuses = {owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] for id in candidates}
     assert statuses == {"candidate"}
 
@@ -366,14 +366,14 @@ def test_a_lesson_is_added_edited_superseded_and_forgotten(owner: Visitor) -> No
     assert owner.post(f"/lessons/{old}/supersede", csrf=owner.sign, by=new).status == 303
     assert "Superseded by" in owner.page(f"/lessons/{old}")
     assert owner.post(f"/lessons/{new}/forget", csrf=owner.sign).status == 303
-    assert "event: end" in owner.get("/work/forget/events").body.decode()
+    assert "event: end" in owner.get("/progress/forget/events").body.decode()
     assert "nothing is left" in owner.page("/lessons")
     assert owner.get(f"/lessons/{new}").status == 404
 
 
 def test_every_number_of_the_proof_leads_to_what_it_counts(owner: Visitor) -> None:
     assert owner.post("/proof/replay", csrf=owner.sign, project="").status == 303
-    assert owner.get("/work/replay/events").body.decode().count("event: end") == 1
+    assert owner.get("/progress/replay/events").body.decode().count("event: end") == 1
     text = owner.page("/proof")
     measures = re.findall(r'<td class="number" data-label="">(.*?)</td>', text)
     assert len(measures) > 8
@@ -403,7 +403,7 @@ def test_a_home_without_sessions_invites(tmp_path: Path) -> None:
         reader = Visitor(empty, empty.make_token("reader", "read"))
         assert 'action="/harvest"' not in reader.page("/")
         assert reader.post("/harvest", csrf=reader.sign).status == 403
-        assert "event: end" in reader.get("/work/harvest/events").body.decode()
+        assert "event: end" in reader.get("/progress/harvest/events").body.decode()
         for path in PAGES:
             assert visitor.get(path).status == 200, path
 

@@ -16,7 +16,7 @@ from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, read, turns
 from hardwon.harvest.distil.claims import Claim, Entry, Quote
 from hardwon.harvest.distil.deciding import is_borne_out_by, lacking
-from hardwon.harvest.rules.said import GUESSES
+from hardwon.harvest.rules.said import BY_FORM
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.lesson import DISTILLED, StoredLesson
@@ -556,8 +556,8 @@ def guesses(db: Database, project: str, question: Question) -> dict[str, set[tup
     found: dict[str, set[tuple[str, int]]] = {}
     for id, session, message in db.query(
         "SELECT l.id, s.source, s.message_index FROM lesson l JOIN lesson_source s ON s.lesson = l.id "
-        f"WHERE l.project = ? AND l.status = 'active' AND l.kept = 0 AND l.rule IN ({marks(GUESSES)})",
-        (project, *GUESSES),
+        f"WHERE l.project = ? AND l.status = 'active' AND l.kept = 0 AND l.rule IN ({marks(BY_FORM)})",
+        (project, *BY_FORM),
     ):
         found.setdefault(id, set()).add((session, message))
     return {id: messages for id, messages in found.items() if messages <= shown}

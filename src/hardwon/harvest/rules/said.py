@@ -29,7 +29,7 @@ RULES = (
     Rule("users-language", 1, ("identity",), "the language that the user writes to agents, where it is not English"),
     Rule("said-again", 1, ("preference",), "what the user had to say in several sessions", "store"),
 )
-GUESSES = ("user-directive", "user-correction")
+BY_FORM = ("user-directive", "user-correction")
 """Rules that go by the form of a sentence: who reads it may overrule them."""
 LONGEST_LESSON = 200
 _LEAST_WORTH_THAT_WAITS = 0.12

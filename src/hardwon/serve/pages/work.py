@@ -94,7 +94,7 @@ def _run(home: Path, work: Work, act: Act) -> None:
         work.at, work.running = now(), False
 
 
-@get("/work/{kind:str}/events", guards=[permissions.needs("read")], include_in_schema=False)
+@get("/progress/{kind:str}/events", guards=[permissions.needs("read")], include_in_schema=False)
 async def events(request: Asked, kind: Annotated[str, Parameter(max_length=40)]) -> ServerSentEvent:
     """How far it is, until it has ended."""
     permissions.of(request).need_whole_store()
