@@ -52,11 +52,37 @@ _COMMENT = re.compile(r"<!--([^<>]{0,2000})-->")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|\*(?<=\w\*)\*{0,2}(?=\w)|~(?<=\w~)~(?=\w)")
 
 
+_CHARACTERS_KEPT = 2_000_000
+_kept: dict[str, str] = {}
+"""Text → what it says, of those asked for last: every output of a session is asked about more than once."""
+
+
 def comparable(text: str) -> str:
     """What a text says, without its disguise: case, look-alike letters, entities, escapes, letters set apart.
 
     Behind it stands what is encoded or hidden in it. In linear time, and nothing is cut off.
     """
+    said = _kept.get(text)
+    if said is None:
+        said = _undisguised(text)
+        _keep(text, said)
+    return said
+
+
+def _keep(text: str, said: str) -> None:
+    global _characters_left  # noqa: PLW0603
+    _characters_left -= len(text) + len(said)
+    if _characters_left < 0:
+        _kept.clear()
+        _characters_left = _CHARACTERS_KEPT
+    else:
+        _kept[text] = said
+
+
+_characters_left = _CHARACTERS_KEPT
+
+
+def _undisguised(text: str) -> str:
     if not is_plain(text):
         # What a terminal would not show, a title or a line drawn over, a model reads all the same.
         text = _COLOURS.sub("", _TAG_LETTERS.sub(lambda found: chr(ord(found[0]) - 0xE0000), text))
@@ -74,10 +100,13 @@ def comparable(text: str) -> str:
     if "<!--" in text:
         hidden = [found[1] for found in _COMMENT.finditer(text)]
         text = _COMMENT.sub("", text)
-    text = _MARKUP.sub("", text)
-    if _MAY_BE_SPELLED.search(text):
+    if "<" in text or "*" in text or "~" in text:
+        text = _MARKUP.sub("", text)
+    data = text.encode("latin-1", "replace")  # one byte a character, so that places are the same
+    if _holds_letters_apart(data) and _MAY_BE_SPELLED.search(text):
         text = _SPELLED.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), text)
-    said = "\n".join((text, *hidden, *_encoded(text)))
+        data = text.encode("latin-1", "replace")
+    said = "\n".join((text, *hidden, *_encoded(text, data)))
     return said.lower() if said.isascii() else said.casefold()
 
 
@@ -87,10 +116,9 @@ def _decomposed(signs: str) -> str:
     return _MARKS.sub("", plain).translate(LOOK_ALIKES)
 
 
-def _encoded(text: str) -> Iterator[str]:
+def _encoded(text: str, data: bytes) -> Iterator[str]:
     """The sentences that stand in it as base64 or in hexadecimal; what goes on in the next line is put together."""
     said, end = "", -1
-    data = text.encode("latin-1", "replace")  # one byte a character, so that places are the same
     for start, stop in _runs(data, _OF_BASE64, _SHORTEST_BASE64):
         piece = _decoded(data[start:stop])
         if said and start > end + 2:
@@ -109,6 +137,24 @@ def _marking(signs: str) -> bytes:
 
 _OF_BASE64 = _marking(string.ascii_letters + string.digits + "+/_-")
 _OF_HEX = _marking(string.hexdigits + " :")
+_LETTERS_AND_BETWEEN = bytes(
+    ord(" ") if chr(byte) in " .*|-" else ord("a") if chr(byte).isalnum() or chr(byte) in "_?" else ord(",")
+    for byte in range(256)
+)
+"""Letters, or what stands in the place of one that is no byte; and what may stand between letters set apart."""
+
+
+def _holds_letters_apart(data: bytes) -> bool:
+    """Whether a text may hold what `_MAY_BE_SPELLED` finds, which takes ten times as long; `_` is of both kinds."""
+    if b" a a a" in data.translate(_LETTERS_AND_BETWEEN):
+        return True
+    if b"_" not in data:
+        return False
+    marked = data.translate(_WITH_LOW_LINES)
+    return b" a a a" in marked.replace(b"_", b" ") or b" _" in marked or b"_ " in marked or b"__" in marked
+
+
+_WITH_LOW_LINES = _LETTERS_AND_BETWEEN[: ord("_")] + b"_" + _LETTERS_AND_BETWEEN[ord("_") + 1 :]
 
 
 def _runs(data: bytes, marking: bytes, shortest: int) -> Iterator[tuple[int, int]]:
@@ -128,6 +174,7 @@ def _character(found: re.Match[str]) -> str:
     return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else found[0]
 
 
+@lru_cache(maxsize=1 << 12)
 def _decoded(found: bytes) -> str:
     if not _HOLDS_A_SPACE.search(found):
         return ""
