@@ -14,14 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from html import unescape
 from typing import NamedTuple
-from unicodedata import normalize
+from unicodedata import combining, normalize
 
 from hardwon.failures import tools
 from hardwon.failures.shell import Command, elements, program_family
 from hardwon.failures.turns import Turn
 from hardwon.model.failure import FETCHES, HINTED, OFFERED, PROPOSED
 from hardwon.text.normalise import base_name
-from hardwon.text.shown import clean, is_plain, unfenced
+from hardwon.text.shown import beyond_ascii, clean, is_plain, unfenced
 
 # The same words, however they are disguised: what a text says to whoever reads it, for comparing alone.
 
@@ -88,7 +88,7 @@ def _undisguised(text: str) -> str:
         text = _COLOURS.sub("", _TAG_LETTERS.sub(lambda found: chr(ord(found[0]) - 0xE0000), text))
         text = clean(_AS_LINES.sub("\n", text))
     # Pieces, since putting many marks in order is quadratic.
-    if not text.isascii() and any(_decomposed(piece) != piece for piece in {*_NOT_ASCII.findall(text)}):
+    if not text.isascii() and any(map(_is_composed, set(beyond_ascii(text)))):
         text = _NOT_ASCII.sub(lambda found: _decomposed(found[0]), text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: unescape(found[0]), text)
@@ -108,6 +108,12 @@ def _undisguised(text: str) -> str:
         data = text.encode("latin-1", "replace")
     said = "\n".join((text, *hidden, *_encoded(text, data)))
     return said.lower() if said.isascii() else said.casefold()
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_composed(sign: str) -> bool:
+    """Whether putting it in pieces may change a text that holds it; marks in a row may only change places."""
+    return bool(combining(sign)) or _decomposed(sign) != sign
 
 
 @lru_cache(maxsize=1 << 12)

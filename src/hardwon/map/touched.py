@@ -29,6 +29,7 @@ SYMBOLS_PER_TOUCH = 40
 _CONTENTS_PER_FILE = 3
 _CHARACTERS_PER_CONTENT = 20_000
 _IDENTIFIER = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{3,40}")
+_WITHOUT_SIGNS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(128)) + bytes(128)
 _HUMPS = lazy_pattern(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 
 _WORKTREE = lazy_pattern(r"/(?:\.worktrees|\.claude/worktrees)/[^/]+")
@@ -114,12 +115,17 @@ def touches(calls: Iterable[Call], at: Place) -> list[Touch]:
 
 def symbols(contents: Sequence[str]) -> str:
     """Marks of the words that names in a file are made of: those that stand there most."""
-    named = Counter(chain.from_iterable(map(_IDENTIFIER.findall, contents)))
     counted: Counter[str] = Counter()
-    for name, times in named.items():
-        for term in _terms_of(name):
-            counted[term] = counted.get(term, 0) + times
+    for word, times in Counter(chain.from_iterable(map(_words, contents))).items():
+        for name in _IDENTIFIER.findall(word):
+            for term in _terms_of(name):
+                counted[term] = counted.get(term, 0) + times
     return " ".join(sorted({mark(term) for term, _ in counted.most_common(SYMBOLS_PER_TOUCH)}))
+
+
+def _words(content: str) -> list[str]:
+    """What stands between signs that no name has: to count these and look for names in each takes half the time."""
+    return content.encode("ascii", "replace").translate(_WITHOUT_SIGNS).decode("ascii").split()
 
 
 @lru_cache(maxsize=1 << 15)

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
+from operator import is_
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -449,8 +450,14 @@ def stored(value: T, scrub: Callable[[str], str]) -> T:
         changed = {name: new for name, old in _fields(found) if (new := stored(old, scrub)) is not old}
         found = replace(found, **changed) if changed else found
     elif isinstance(found, (list, tuple)):
-        parts = [stored(part, scrub) for part in found]
-        if any(new is not old for new, old in zip(parts, found, strict=True)):
+        # Numbers are most of what there is, and words the most of the rest.
+        parts = [
+            part
+            if part is None or isinstance(part, (int, float)) or (isinstance(part, str) and _ID_OR_WORD.fullmatch(part))
+            else stored(part, scrub)
+            for part in found
+        ]
+        if not all(map(is_, parts, found)):
             found = type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
     return cast(T, found)
 

@@ -43,6 +43,7 @@ HIDDEN_PROBE = "".join(
 )
 """Where `clean` may find something to take out, for a search over many patterns at once."""
 _UNSEEN = lazy_pattern(f"[{_CONTROL_CHARACTERS}{_INVISIBLE}{_SURROGATES}]")
+_ASCII = bytes(range(0x80))
 _ASCII_UNSEEN = bytes([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F])
 
 _ESCAPE = (
@@ -70,13 +71,21 @@ def clean(text: str) -> str:
     return re.sub(_STRAY_JOINER, "", text) if _JOINER in text else text
 
 
+def beyond_ascii(text: str) -> str:
+    """The characters of a text that are not ASCII, which are few in most."""
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
+
+
 def is_plain(text: str) -> bool:
     """Whether `clean` would leave it as it is, or nearly always so: it errs on the other side only."""
     if text.isascii():
         # Deleting bytes and comparing lengths is ten times faster than a regex search.
         seen = text.encode("ascii").translate(None, _ASCII_UNSEEN)
         return len(seen) == len(text) and "\r" not in text
-    if _SUSPECT_OR_SELECTOR.search(text) is None:
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data.translate(None, _ASCII_UNSEEN)) < len(data) or "\r" in text:
+        return False
+    if _SUSPECT_OR_SELECTOR.search(beyond_ascii(text)) is None:
         return True
     return _SUSPECT.search(text) is None and re.search(_SELECTOR_BESIDE_ASCII, text) is None
 

@@ -205,10 +205,10 @@ class _GatedPattern:
         self._source, self._flags = source, flags
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self._compiled, name)
+        return getattr(self.compiled, name)
 
     @cached_property
-    def _compiled(self) -> re.Pattern[str]:
+    def compiled(self) -> re.Pattern[str]:
         return re.compile(self._source, self._flags)
 
     @cached_property
@@ -217,13 +217,16 @@ class _GatedPattern:
         return _required(_parser.parse(self._source, self._flags))
 
     def search(self, text: str) -> re.Match[str] | None:
-        if self.literals is None:
-            return self._compiled.search(text)
-        wanted = _folded(text)
-        for literal in self.literals:
-            if literal in wanted:
-                return self._compiled.search(text)
+        if self.literals is None or _holds(_folded(text), self.literals):
+            return self.compiled.search(text)
         return None
+
+
+def _holds(text: str, literals: tuple[str, ...]) -> bool:
+    for literal in literals:  # noqa: SIM110 - twice as fast as any()
+        if literal in text:
+            return True
+    return False
 
 
 @lru_cache(maxsize=1)  # many patterns are asked about one sentence
@@ -353,17 +356,24 @@ _FORMS: dict[str, str] = {
     "thanks": r"\b(?:thanks?|thank you|great|nice|good|perfect|awesome|sorry|hi|hello)\b",
     "not ascii": r"[^\x00-\x7f]",
 }
-_PATTERNS = {name: gated_pattern(pattern, re.IGNORECASE) for name, pattern in _FORMS.items()}
+_PATTERNS = {name: _GatedPattern(pattern, re.IGNORECASE) for name, pattern in _FORMS.items()}
 _CHARACTERS_PER_WORD_WITHOUT_SPACES = 2.5
 _LONG_MESSAGES = (300, 800, 2_000)
 _WORDS = (4, 7, 12, 20, 32)
+
+
+@lru_cache(maxsize=1)
+def _gates() -> list[tuple[str, tuple[str, ...], _GatedPattern]]:
+    """The patterns, each with what a match of it must hold: many are asked about every sentence."""
+    return [(name, one.literals or ("",), one) for name, one in _PATTERNS.items()]
 
 
 def features(
     sentence: str, *, first: bool = False, item: bool = False, nth: int = 0, length: int = 0, stopped: bool = False
 ) -> list[str]:
     """The names of what is to be seen in a sentence and of where it stands."""
-    found = [name for name, pattern in _PATTERNS.items() if pattern.search(sentence)]
+    folded = _folded(sentence)
+    found = [name for name, literals, one in _gates() if _holds(folded, literals) and one.compiled.search(sentence)]
     words = len(sentence.split()) if sentence.isascii() else len(sentence) / _CHARACTERS_PER_WORD_WITHOUT_SPACES
     found += [f"{count} words" for count in _WORDS if words >= count]
     found += [f"message of {count}" for count in _LONG_MESSAGES if length >= count]
