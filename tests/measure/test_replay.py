@@ -10,7 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from hardwon import Hardwon
-from hardwon.measure.replay import FILLING, Past, Peeked, ReplaySettings, ReplayStep, Scratch, load, walk
+from hardwon.measure import replay
+from hardwon.measure.replay import FILLING, Past, Peeked, ReplaySettings, ReplayStep, Rows, Scratch, load, walk
+from hardwon.sessions.workers import Workers
 from hardwon.store.database import Database
 from tests.conftest import ClaudeSession, Run
 
@@ -194,3 +196,43 @@ def test_a_store_that_forgot_something_can_be_replayed(home: Path, tmp_path: Pat
         assert memory.replay().sessions == 2
         memory.store.purge(1)
         assert memory.replay().sessions == 0
+
+
+def test_several_processes_find_what_one_does(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever briefs a part of the sessions, and also where a part is answered by the one who asked."""
+    sessions = [
+        fixed(ClaudeSession(f"s{day}", day=day, cwd=f"/srv/work/{'reef' if day % 3 else 'moor'}"), error).write(
+            tmp_path
+        )
+        for day, error in zip(range(1, 10), [ASYNCPG, REDIS] * 5, strict=False)
+    ]
+    with Hardwon(home) as memory:
+        memory.harvest(sessions)
+        alone = memory.replay()
+        monkeypatch.setattr(replay, "_SESSIONS_WITHOUT_WORKERS", 0)
+        monkeypatch.setattr(replay, "_SESSIONS_PER_REQUEST", 2)
+        monkeypatch.setattr(replay, "cores", lambda: 2)
+        together = memory.replay()
+        monkeypatch.setattr(replay, "Workers", lambda module, _: Workers(module, 0))
+        by_the_one_who_asked = memory.replay()
+    assert alone.sessions == 9
+    assert alone == together == by_the_one_who_asked
+
+
+def test_looking_whether_it_peeked_takes_linear_time(home: Path, tmp_path: Path) -> None:
+    """Twice the sessions, twice the rows that are looked at."""
+    looked_at: list[int] = []
+
+    class Counting(Scratch):
+        def __init__(self, source: Database | Rows) -> None:
+            super().__init__(source)
+            new_roots = self.db.new_roots
+            self.db.new_roots = lambda: looked_at.append(len(found := new_roots())) or found  # type: ignore[func-returns-value, method-assign]
+
+    sessions = [fixed(ClaudeSession(f"s{day}", day=day)).write(tmp_path) for day in range(1, 17)]
+    steps(home / "few", *sessions[:8], known=Counting)
+    few = sum(looked_at)
+    looked_at.clear()
+    steps(home / "many", *sessions, known=Counting)
+    assert few > 0
+    assert sum(looked_at) <= 2.3 * few

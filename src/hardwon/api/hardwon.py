@@ -378,7 +378,7 @@ class Hardwon(Connection):
         Raises `NotFound` for an unknown project or a path that does not exist.
         """
         from hardwon.map.draw import trips
-        from hardwon.measure import map_replay, replay, report
+        from hardwon.measure import replay, report
         from hardwon.text.shown import day
 
         if named := each_path(paths):
@@ -388,10 +388,10 @@ class Hardwon(Connection):
                 return other.replay(project=project, budget=budget, failure_budget=failure_budget, progress=progress)
         db = self.reading()
         settings = replay.ReplaySettings(self.config, self.config.budget if budget is None else budget, failure_budget)
-        steps = replay.walked(db, self.project(project), settings, progress)
         names = projects.names(db)
-        walked = dict.fromkeys(step.past.project for step in steps if step.past.project)
-        maps = [map_replay.summarise(names[id], trips(db, id, _ALL)) for id in walked]
+        steps, maps = replay.walked(
+            db, self.project(project), settings, progress, lambda id: (names[id], trips(db, id, _ALL))
+        )
         maps.sort(key=lambda one: -one.sessions)
         return replace(report.summarise(steps, names, day), maps=maps)
 

@@ -29,7 +29,9 @@ SYMBOLS_PER_TOUCH = 40
 _CONTENTS_PER_FILE = 3
 _CHARACTERS_PER_CONTENT = 20_000
 _IDENTIFIER = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{3,40}")
-_WITHOUT_SIGNS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(128)) + bytes(128)
+_WITHOUT_SIGNS = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(128)) + bytes(
+    128
+)
 _HUMPS = lazy_pattern(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 
 _WORKTREE = lazy_pattern(r"/(?:\.worktrees|\.claude/worktrees)/[^/]+")

@@ -13,6 +13,8 @@ from hardwon.text.shown import one_line
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hardwon.map.known import Command, File, Known
 
 TASK_TOKENS = 150
@@ -110,11 +112,16 @@ def command_why(command: Command, known: Known, now: int) -> str:
 # What an agent is told at its prompt: the few files that the task itself speaks for.
 
 
-def for_task(known: Known, task: str, now: int | None = None, folder: str = "") -> list[str]:
-    """The lines of the block, without its heading; none where nothing is known of such a task."""
+def for_task(
+    known: Known, task: str, now: int | None = None, folder: str = "", ordered: Callable[..., Ranked] = Ranked
+) -> list[str]:
+    """The lines of the block, without its heading; none where nothing is known of such a task.
+
+    `ordered` is for who asks for several things of one map and one task.
+    """
     if len(known.visits) < LEAST_VISITS or not comes_true(known):
         return []
-    ranked = Ranked(known, task, folder)
+    ranked = ordered(known, task, folder) if folder else ordered(known, task)
     at = time.time_ns() // 1000 if now is None else now
     files = worth_telling(ranked)
     if not files:

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from statistics import mean, median, stdev
 from typing import NamedTuple
 
@@ -104,7 +105,12 @@ def _by_words(known: Known, task: str) -> list[File]:
 
 
 def _ours(known: Known, task: str) -> list[File]:
-    return [file for _, file in Ranked(known, task).files]
+    return [file for _, file in _ranked(known, task).files]
+
+
+@lru_cache(maxsize=2)  # each is asked for with the prompt and without, and for several things
+def _ranked(known: Known, task: str) -> Ranked:
+    return Ranked(known, task)
 
 
 WAYS: dict[str, tuple[Order, bool]] = {
@@ -145,7 +151,7 @@ def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
     for trip, earlier, known, touched in scenes(history):
         for visit in known.visits[-VISITS_TRIED:]:
             visit.told, visit.came_true = tries[visit.at]
-        told_files = worth_telling(Ranked(known, trip.words)) if known.visits else []
+        told_files = worth_telling(_ranked(known, trip.words)) if known.visits else []
         used = trip.edited | trip.looked
         tries[trip.at] = len(told_files), sum(file.path in used for file in told_files)
         asked = Asked(trip.words)
@@ -174,7 +180,7 @@ def needed(used: Iterable[str], touched: AbstractSet[str]) -> set[str]:
 
 
 def _answered(known: Known, trip: Trip) -> tuple[int, int, bool, int]:
-    lines = for_task(known, trip.words, trip.at)
+    lines = for_task(known, trip.words, trip.at, ordered=_ranked)
     files = [line.partition("`: ")[0][1:] for line in lines if line.startswith("`")]
     used = trip.edited | trip.looked
     block = estimate("\n".join((FOR_THIS_TASK, *(f"- {line}" for line in lines)))) if lines else 0
@@ -193,7 +199,7 @@ def _commands(known: Known, trip: Trip, earlier: Sequence[Trip], k: int) -> dict
     if not needed:
         return {}
     by_count = sorted(often, key=lambda command: (-often[command], command))
-    ranked = list(dict.fromkeys(parted(command.key)[1] for _, command in Ranked(known, trip.words).commands))
+    ranked = list(dict.fromkeys(parted(command.key)[1] for _, command in _ranked(known, trip.words).commands))
     tellable = [command for command in by_count if command in set(ranked)]
     told = dict(zip(COMMAND_WAYS, (ranked, by_count, tellable), strict=True))
     return {way: _recall(needed, commands[:k]) for way, commands in told.items()}

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import heapq
 import random
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from itertools import starmap
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import msgspec
 
 from hardwon.briefing.compose import compose, failures_within
 from hardwon.briefing.foreseen import as_line
@@ -19,8 +25,12 @@ from hardwon.briefing.policy import against_failure
 from hardwon.briefing.rank import Candidates, Request, candidates, cost
 from hardwon.config import Config
 from hardwon.harvest.walk import Progress
+from hardwon.home import private
+from hardwon.map.draw import Trip
 from hardwon.measure import judge
+from hardwon.measure.map_replay import ProjectMap, summarise
 from hardwon.model.nouns import Line
+from hardwon.sessions.workers import Workers, cores, serve
 from hardwon.store import failures, integrity, lessons, meta
 from hardwon.store.database import Database, Row, insert
 from hardwon.store.lessons import Cited, LessonRow
@@ -148,24 +158,55 @@ class _Remembering(SqliteDatabase):
             self._answers[asked] = super().query(sql, parameters)
         return list(self._answers[asked])
 
+    def new_roots(self) -> set[str]:
+        """The sessions of which something came in since this was asked last."""
+        return {row[0] for row in super().query("DELETE FROM new_root RETURNING root")}
+
+
+_OF_PROJECTS = {"project": ("id", "key", "name"), "project_root": ("path", "project")}
+
+
+class Rows(NamedTuple):
+    """What a store holds beside what its sessions left; by id, or by table."""
+
+    failures: dict[str, Row]
+    fixes: dict[str, Row]
+    lessons: dict[str, Row]
+    first_status: dict[str, str]
+    projects: dict[str, list[Row]]
+
+
+def _rows(source: Database) -> Rows:
+    return Rows(
+        _by_id(source, "failure", failures.FAILURE_COLUMNS),
+        _by_id(source, "fix", failures.FIX_COLUMNS),
+        _by_id(source, "lesson", LessonRow._fields),
+        {
+            event.item: event.after["status"]
+            for event in integrity.recent_events(source, 1_000_000)
+            if event.action == "create" and event.item  # a forgotten one says no more than that it was
+        },
+        {table: source.query(f"SELECT {', '.join(columns)} FROM {table}") for table, columns in _OF_PROJECTS.items()},
+    )
+
 
 class Scratch:
     """Filled from a store's own rows, session by session."""
 
-    def __init__(self, source: Database) -> None:
+    def __init__(self, source: Database | Rows) -> None:
         self.db = _Remembering()
         meta.prepare(self.db)
-        self._failures = _by_id(source, "failure", failures.FAILURE_COLUMNS)
-        self._fixes = _by_id(source, "fix", failures.FIX_COLUMNS)
-        self._lessons = _by_id(source, "lesson", LessonRow._fields)
-        self._first_status = {
-            event.item: event.after["status"]
-            for event in integrity.recent_events(source, 1_000_000)
-            if event.action == "create" and event.item  # a forgotten one says no more than that it was
-        }
+        rows = source if isinstance(source, Rows) else _rows(source)
+        self._failures, self._fixes, self._lessons, self._first_status, of_projects = rows
         with self.db.transaction():
-            for table, columns in (("project", ("id", "key", "name")), ("project_root", ("path", "project"))):
-                self.db.bulk(insert(table, columns), source.query(f"SELECT {', '.join(columns)} FROM {table}"))
+            for table, columns in _OF_PROJECTS.items():
+                self.db.bulk(insert(table, columns), of_projects[table])
+            self.db.execute("CREATE TEMP TABLE new_root (root TEXT PRIMARY KEY) WITHOUT ROWID")
+            for table in ("session", *_TABLES):
+                self.db.execute(
+                    f"CREATE TEMP TRIGGER new_{table} AFTER INSERT ON {table} "
+                    "BEGIN INSERT OR IGNORE INTO new_root VALUES (new.root); END"
+                )
 
     def add(self, sessions: Iterable[Past]) -> None:
         """What these sessions taught is known from now on."""
@@ -258,40 +299,139 @@ def walk(
     db: Database, history: Sequence[Past], settings: ReplaySettings, known: type[Scratch] = Scratch
 ) -> Iterator[ReplayStep]:
     """Every session in turn, with what was known when it began."""
-    scratch = known(db)
-    seen = _Seen()
-    running: list[tuple[int, str, Past]] = []
-    for past in history:
-        ended: list[Past] = []
-        while running and running[0][0] <= past.started_at:
-            ended.append(heapq.heappop(running)[2])
-        scratch.add(ended)
-        seen.add(ended)
-        _refuse_to_peek(scratch.db, seen, past)
-        yield _step(scratch.db, seen, past, settings)
-        heapq.heappush(running, (past.ended_at, past.root, past))
-    scratch.close()
+    yield from _Walk(known(db), history, settings).steps(0, len(history))
+
+
+class _Walk:
+    """Goes through sessions in their order, and briefs some of them."""
+
+    def __init__(self, scratch: Scratch, history: Sequence[Past], settings: ReplaySettings) -> None:
+        self._scratch = scratch
+        self._history = history
+        self._settings = settings
+        self._seen = _Seen()
+        self._running: list[tuple[int, str, Past]] = []
+        self._next = 0
+
+    def steps(self, first: int, last: int) -> Iterator[ReplayStep]:
+        """Of the sessions from one up to another; those before only become known. To be asked for in order."""
+        for number in range(self._next, last):
+            past = self._history[number]
+            ended: list[Past] = []
+            while self._running and self._running[0][0] <= past.started_at:
+                ended.append(heapq.heappop(self._running)[2])
+            self._scratch.add(ended)
+            self._seen.add(ended)
+            if number >= first:
+                _refuse_to_peek(self._scratch.db, self._seen, past)
+                yield _step(self._scratch.db, self._seen, past, self._settings)
+            heapq.heappush(self._running, (past.ended_at, past.root, past))
+        self._next = last
+        if last == len(self._history):
+            self._scratch.close()
+
+
+# The same by several processes: each goes through all sessions, and briefs those that it is asked for.
+
+_SESSIONS_WITHOUT_WORKERS = 60
+"""Sessions that are walked before other processes would have started."""
+_SESSIONS_PER_REQUEST = 25
+
+
+class _Material(NamedTuple):
+    """What a walk is made from."""
+
+    rows: Rows
+    history: list[Past]
+    settings: ReplaySettings
+    trips: list[tuple[str, list[Trip]]]
+    """The sessions of each project, for its map."""
+
+
+class _Question(NamedTuple):
+    material: str
+    """The file it is in."""
+    first: int
+    last: int
+    project: int = -1
+    """Asks for the map of a project instead of a part of the walk."""
+
+
+class _Answer(NamedTuple):
+    steps: list[ReplayStep]
+    """Without what their sessions left, which is known."""
+    maps: list[ProjectMap]
+
+
+_pack = msgspec.msgpack.Encoder().encode
+
+
+def work() -> None:
+    """What a worker does."""
+    decode = msgspec.msgpack.Decoder(_Question).decode
+    serve(lambda question: _pack(_answer(decode(question))))
+
+
+def _answer(question: _Question) -> _Answer:
+    material, walk = _at_work(question.material)
+    if question.project >= 0:
+        return _Answer([], [summarise(*material.trips[question.project])])
+    return _Answer([_without_left(step) for step in walk.steps(question.first, question.last)], [])
+
+
+@lru_cache(maxsize=1)
+def _at_work(file: str) -> tuple[_Material, _Walk]:
+    material = msgspec.msgpack.decode(Path(file).read_bytes(), type=_Material)
+    return material, _Walk(Scratch(material.rows), material.history, material.settings)
+
+
+def _without_left(step: ReplayStep) -> ReplayStep:
+    return step._replace(past=step.past._replace(met=(), left={}, sessions=[]))
 
 
 def walked(
-    db: Database, project: str | None, settings: ReplaySettings, progress: Progress | None = None
-) -> list[ReplayStep]:
-    """The whole walk, of a project or of all."""
+    db: Database,
+    project: str | None,
+    settings: ReplaySettings,
+    progress: Progress | None = None,
+    maps: Callable[[str], tuple[str, list[Trip]]] | None = None,
+) -> tuple[list[ReplayStep], list[ProjectMap]]:
+    """The whole walk, of a project or of all, and what the maps of these would have told: `maps` gives a project's
+    name and sessions."""
     history = load(db, project)
-    steps = []
-    for step in walk(db, history, settings):
-        steps.append(step)
-        if progress:
-            progress("replaying", len(steps), len(history))
-    return steps
+    told = progress or (lambda *_: None)
+    there = dict.fromkeys(past.project for past in history if past.project) if maps else {}
+    trips = [maps(id) for id in there] if maps else []
+    if len(history) <= _SESSIONS_WITHOUT_WORKERS or cores() == 1:
+        steps = []
+        for step in walk(db, history, settings):
+            steps.append(step)
+            told("replaying", len(steps), len(history))
+        return steps, list(starmap(summarise, trips))
+    with tempfile.TemporaryDirectory() as folder, Workers(__name__, cores()) as workers:
+        file = Path(folder, "walk")
+        with open(file, "wb", opener=private) as material:
+            material.write(_pack(_Material(_rows(db), history, settings, trips)))
+        # What takes long is asked for first.
+        order = sorted(range(len(trips)), key=lambda at: -len(trips[at][1]))
+        questions = [_Question(str(file), 0, 0, at) for at in order]
+        starts = range(0, len(history), _SESSIONS_PER_REQUEST)
+        questions += [_Question(str(file), at, min(at + _SESSIONS_PER_REQUEST, len(history))) for at in starts]
+        found = _Answer([], [])
+        decode = msgspec.msgpack.Decoder(_Answer).decode
+        for question, answer in zip(questions, workers.answers(map(_pack, questions)), strict=True):
+            part = decode(answer) if answer is not None else _answer(question)
+            found.steps.extend(part.steps)
+            found.maps.extend(part.maps)
+            told("replaying", len(found.steps), len(history))
+        _at_work.cache_clear()
+    steps = [step._replace(past=past) for step, past in zip(found.steps, history, strict=True)]
+    return steps, [one for _, one in sorted(zip(order, found.maps, strict=True), key=lambda pair: pair[0])]
 
 
-def _refuse_to_peek(db: Database, seen: _Seen, past: Past) -> None:
+def _refuse_to_peek(db: _Remembering, seen: _Seen, past: Past) -> None:
     """The scratch store holds the sessions that have ended, and nothing that comes from any other."""
-    roots = {row[0] for row in db.query("SELECT DISTINCT root FROM session")}
-    for table in ("occurrence", "fix_evidence", "tried", "lesson_source"):
-        roots |= {row[0] for row in db.query(f"SELECT DISTINCT root FROM {table}")}
-    if early := sorted(roots - seen.roots):
+    if early := sorted(db.new_roots() - seen.roots):
         raise Peeked(f"{past.root} would have known of {early[0]}, which had not ended")
 
 

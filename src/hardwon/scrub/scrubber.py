@@ -451,7 +451,7 @@ def stored(value: T, scrub: Callable[[str], str]) -> T:
         found = replace(found, **changed) if changed else found
     elif isinstance(found, (list, tuple)):
         # Numbers are most of what there is, and words the most of the rest.
-        parts = [
+        parts: list[Any] = [
             part
             if part is None or isinstance(part, (int, float)) or (isinstance(part, str) and _ID_OR_WORD.fullmatch(part))
             else stored(part, scrub)

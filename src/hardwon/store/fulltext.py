@@ -239,14 +239,16 @@ def ranked(
     worth = {tuple(phrase): sum(map(corpus.rarity, phrase)) for phrase in phrases}
     most = (sum(rarity.values()) + sum(worth.values())) * (K1 + 1)
     average = corpus.words / corpus.items if corpus.words else 1.0
+    asked = set(rarity)
     scored = []
     for item, type, held in candidates:
         words = held.split()
         damping = K1 * (1 - B + B * len(words) / average)
         score = 0.0
-        for term, weight in rarity.items():
-            if term in held and (count := words.count(term)):  # looking into the text first is quicker
-                score += weight * (count / (count + damping))
+        present = asked.intersection(words)
+        for term in [term for term in rarity if term in present] if len(present) > 1 else present:
+            count = words.count(term)
+            score += rarity[term] * (count / (count + damping))
         score += sum(weight / (1 + damping) for phrase, weight in worth.items() if _holds(words, phrase))
         if score > 0:
             scored.append((item, type, score * (K1 + 1) / most))

@@ -148,7 +148,7 @@ def begin(request: Asked) -> Redirect:
 
 def _replay(project: str, memory: Hardwon, progress: Progress) -> tuple[str, Replayed]:
     db, settings = memory.reading(), replay.ReplaySettings(memory.config, memory.config.budget)
-    steps = replay.walked(db, project or None, settings, progress)
+    steps, _ = replay.walked(db, project or None, settings, progress)
     sessions = [
         Walked(
             step.past.sessions[0][0], step.past.task, moment(step.past.started_at), step.errors,
