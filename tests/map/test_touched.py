@@ -233,8 +233,8 @@ def test_a_path_that_reads_like_an_order_or_is_generated_is_not_told(path: str, 
 
 
 def test_hostile_lines_take_linear_time() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     for line in ("a/" * 100_000, "cat " + "../" * 50_000 + "x.py", "-" * 200_000, "cat " + "a.b" * 50_000):
         touches([Call("run", "Bash", line, ok=True), Call("read", "Read", line, ok=True)], HERE)
         tellable(line)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

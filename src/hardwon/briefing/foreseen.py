@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hardwon.briefing.policy import against_failure, most_told, share_that_comes_back, unlikely
 from hardwon.failures import tools
-from hardwon.failures.fixes import CODE_FAMILIES
+from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.signature import informative
 from hardwon.failures.turns import says_what_failed, told_command, without_speaker
 from hardwon.model.nouns import LeftOut, Line

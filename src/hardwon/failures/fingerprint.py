@@ -377,6 +377,9 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
+CODE_FAMILIES = frozenset("python pytest unittest lint node tsc eslint jest bundler c go java rust dotnet".split())
+
+
 def find(text: str) -> Span | None:
     """The error in an output, by the first family that knows it; None where nothing says that something is wrong."""
     for name, words in FAMILIES:

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hardwon.failures import provenance, tools
+from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.provenance import Taken
 from hardwon.failures.shell import Command, commands, elements, program_family
 from hardwon.failures.turns import Replacement, Turn, Verdict, called_otherwise, ran_until_stopped, verdict
 from hardwon.model.failure import HINTED, Fix, Occurrence, Step, Tried
-from hardwon.text.normalise import base_name
+from hardwon.text.normalise import base_name, lazy_pattern
 from hardwon.text.shown import clean
 
 MAX_STEPS = 3
@@ -33,8 +34,7 @@ _MIN_HINT_CHARACTERS = 8
 _MIN_NAME_CHARACTERS = 4
 _MIN_FOLDER_CHARACTERS = 6
 _TAIL_CHARACTERS_SEARCHED = 12_000
-_TEMPORARY = re.compile(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR|scratchpad|\bSCRATCH")  # noqa: S108
-CODE_FAMILIES = frozenset("python pytest unittest lint node tsc eslint jest bundler c go java rust dotnet".split())
+_TEMPORARY = lazy_pattern(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR|scratchpad|\bSCRATCH")  # noqa: S108
 _NOT_FORMATTED = ("properly formatted", "would reformat", "formatter would", "code style issues", "needs formatting")
 _MISSING_MODULE = ("cannot find module", "cannot find package", "no module named", "no required module provides")
 _MISSING = (
@@ -55,23 +55,23 @@ _OUTSIDE_THE_CODE = (
     "eaddrinuse",
     "already in use",
 )
-_MANIFEST = re.compile(
+_MANIFEST = lazy_pattern(
     r"(?:package|tsconfig\w*|deno|composer|knip|biome)\.json|pyproject\.toml|requirements[\w.-]*\.txt|go\.(?:mod|work)"
     r"|Cargo\.toml|Gemfile|\.env[\w.]*|Dockerfile|Makefile|.*\.config\.\w+|setup\.(?:py|cfg)|pom\.xml|\.git\w+",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"[A-Za-z_@][\w./@-]{2,}\w")
+_NAME = lazy_pattern(r"[A-Za-z_@][\w./@-]{2,}\w")
 _COMMON = frozenset(
     "error type string number module function test tests undefined object value name file path with from main index "
     "src lib app build run install config package node_modules origin master localhost global version".split()
 )
 _WORST_FIRST: tuple[Verdict, ...] = ("again", "otherwise", "open", "passed")
-_ELSEWHERE = re.compile(
+_ELSEWHERE = lazy_pattern(
     r"no such file|not found|enoent|(?:cannot|could not) find|does not exist|no module named|not a git repository"
     r"|no rule",
     re.IGNORECASE,
 )
-_INTO_A_FILE = re.compile(r"\s+\d?>{1,2}\s*\S+$")
+_INTO_A_FILE = lazy_pattern(r"\s+\d?>{1,2}\s*\S+$")
 AGAIN = Step("again", "")
 """The same call passed with nothing done between: it comes and goes."""
 
@@ -178,8 +178,8 @@ def _is_code(name: str) -> bool:
 
 # What a step has to do with the error.
 
-_AHEAD = re.compile(r"fetch first|non-fast-forward")
-_EXCLUDE_EACH_OTHER = re.compile(
+_AHEAD = lazy_pattern(r"fetch first|non-fast-forward")
+_EXCLUDE_EACH_OTHER = lazy_pattern(
     r"none of the others can be|cannot be used with|not allowed with|mutually exclusive|can(?:no|')t be used together"
 )
 
@@ -242,8 +242,8 @@ def _is_telling(name: str) -> bool:
 
 # A command that was called wrongly, or that is not there: what was said in its place right after.
 
-_NOT_THERE = re.compile(r"command not found: (\S+)|(\S+): (?:command )?not found\b(?!:)|'(\S+?)' is not recognized")
-_CALLED_WRONGLY = re.compile(
+_NOT_THERE = lazy_pattern(r"command not found: (\S+)|(\S+): (?:command )?not found\b(?!:)|'(\S+?)' is not recognized")
+_CALLED_WRONGLY = lazy_pattern(
     r"(?:illegal|invalid|unrecognized|unknown|unexpected|ambiguous|bad) (?:option|argument|flag|switch|shorthand flag)"
     r"|no such option|unknown (?:sub)?command|unrecognized (?:sub)?command",
     re.IGNORECASE,
@@ -260,9 +260,9 @@ _CALLED_WRONGLY_SAYS = (
     "no such option",
 )
 _NAMED = "the error names what was replaced"
-_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-_LETTER = re.compile(r"option (?:-- |'|\")(\w)\b")
-_QUOTED = re.compile(r"['\"`‘“]([\w:.-]+)['\"`’”]")
+_OPTION = lazy_pattern(r"(?<![\w-])--?[A-Za-z][\w-]*")
+_LETTER = lazy_pattern(r"option (?:-- |'|\")(\w)\b")
+_QUOTED = lazy_pattern(r"['\"`‘“]([\w:.-]+)['\"`’”]")
 
 
 def _replaced(turn: Turn, later: Sequence[Turn]) -> Replacement | None:

@@ -20,7 +20,7 @@ from hardwon.failures import tools
 from hardwon.failures.shell import Command, elements, program_family
 from hardwon.failures.turns import Turn
 from hardwon.model.failure import FETCHES, HINTED, OFFERED, PROPOSED
-from hardwon.text.normalise import base_name
+from hardwon.text.normalise import base_name, lazy_pattern
 from hardwon.text.shown import beyond_ascii, clean, is_plain, unfenced
 
 # The same words, however they are disguised: what a text says to whoever reads it, for comparing alone.
@@ -29,27 +29,27 @@ LOOK_ALIKES = str.maketrans(  # Cyrillic, Greek, small capitals
     "аеорсухіјѕԁԛԝһӏАВЕКМНОРСТХІЈЅҮԌαοριυνκτχηΑΒΕΖΗΙΚΜΝΟΡΤΥΧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıſ",
     "aeopcyxijsdqwhlABEKMHOPCTXIJSYGaopiuvktxnABEZHIKMNOPTYXabcdefghijklmnoprstuvwyzis",
 )
-_TAG_LETTERS = re.compile("[\U000e0020-\U000e007e]")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]{1,64}")
-_MARKS = re.compile(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+")
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
-_PERCENT = re.compile(r"%[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*+")
-_BACKSLASH = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,6})\}?|x([0-9a-fA-F]{2}))")
-_SPELLED = re.compile(r"(?<!\w)(?:\w[ .*_|-]){3,}\w(?!\w)")
-_MAY_BE_SPELLED = re.compile(r"[ .*_|-]\w[ .*_|-]\w[ .*_|-]\w")
-_BETWEEN_LETTERS = re.compile(r"[ .*_|-]")
-_HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){16,}")
+_TAG_LETTERS = lazy_pattern("[\U000e0020-\U000e007e]")
+_NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]{1,64}")
+_MARKS = lazy_pattern(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+")
+_ENTITY = lazy_pattern(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+_PERCENT = lazy_pattern(r"%[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*+")
+_BACKSLASH = lazy_pattern(r"\\(?:u\{?([0-9a-fA-F]{4,6})\}?|x([0-9a-fA-F]{2}))")
+_SPELLED = lazy_pattern(r"(?<!\w)(?:\w[ .*_|-]){3,}\w(?!\w)")
+_MAY_BE_SPELLED = lazy_pattern(r"[ .*_|-]\w[ .*_|-]\w[ .*_|-]\w")
+_BETWEEN_LETTERS = lazy_pattern(r"[ .*_|-]")
+_HEX = lazy_pattern(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){16,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
-_HOLDS_A_SPACE = re.compile(rb"I[A-P]|[CSiy][A-D]|[AEIMQUYcgkosw048]g")
+_HOLDS_A_SPACE = lazy_pattern(rb"I[A-P]|[CSiy][A-D]|[AEIMQUYcgkosw048]g")
 """In base64, by where in its three bytes it stands: a run without it is no sentence, and most are paths."""
 _SHORTEST_BASE64, _SHORTEST_HEX = 24, 32
 _MIN_SHARE_OF_TEXT = 0.8
-_NO_LETTER = re.compile(r"[^\w\s]|_")
-_COLOURS = re.compile(r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?")
-_AS_LINES = re.compile("[\a\v\f\r\x1b\x85\x9c\x9d\u2028\u2029]")
-_COMMENT = re.compile(r"<!--([^<>]{0,2000})-->")
+_NO_LETTER = lazy_pattern(r"[^\w\s]|_")
+_COLOURS = lazy_pattern(r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?")
+_AS_LINES = lazy_pattern("[\a\v\f\r\x1b\x85\x9c\x9d\u2028\u2029]")
+_COMMENT = lazy_pattern(r"<!--([^<>]{0,2000})-->")
 # Each part begins with a sign of its own, by which the search is ten times faster.
-_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,200}>|\*(?<=\w\*)\*{0,2}(?=\w)|~(?<=\w~)~(?=\w)")
+_MARKUP = lazy_pattern(r"</?[a-zA-Z][^<>]{0,200}>|\*(?<=\w\*)\*{0,2}(?=\w)|~(?<=\w~)~(?=\w)")
 
 
 _CHARACTERS_KEPT = 2_000_000
@@ -211,7 +211,7 @@ _MIN_HINT_CHARACTERS = 8
 """Letters of other scripts that nobody tells from ours."""
 
 _LOOPBACK = r"(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|host\.docker\.internal)(?=[:/\s'\"]|$)"
-_HOST = re.compile(
+_HOST = lazy_pattern(
     rf"(?i)\b(?:\w+\+)*(?:https?|ssh|git|ftps?|wss?|s3|gs|sftp|rsync|ldap|tcp|docker)://(?:[^\s/@]*@)?(?!{_LOOPBACK})"
     rf"|(?<![\w./@-])[\w.+-]+@(?!{_LOOPBACK})[\w-]+(?:\.[\w-]+)*:(?!\d+\b)"
     rf"|(?<![\w./@-])(?!{_LOOPBACK})(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?=[:/\s'\"]|$)"
@@ -219,20 +219,20 @@ _HOST = re.compile(
     r"|(?<![\w./-])@?(?:[a-z0-9-]+\.)+(?:com|net|org|io|dev|app|xyz|example|invalid|info|biz|cloud|site|top|ru|cn)\b(?!\.)"
     r"|\b(?:git|github|gitlab|bitbucket|gist|hg|svn|bzr|npm|file|link|portal)[+:](?=[\w/~.])(?!\d)"
 )
-_ASKS_A_FORGE_WHO_ONE_IS = re.compile(r"ssh -T git@(?:github\.com|gitlab\.com|bitbucket\.org)")
-_NAMES_A_SOURCE = re.compile(
+_ASKS_A_FORGE_WHO_ONE_IS = lazy_pattern(r"ssh -T git@(?:github\.com|gitlab\.com|bitbucket\.org)")
+_NAMES_A_SOURCE = lazy_pattern(
     r"(?i)\b(?:\w*(?:index|registry|mirror|proxy|insteadof|askpass|preload|ssh_command|hookspath|extra_ca)\w*)[=\s:]"
     r"|(?:^|\s)(?:NODE_OPTIONS|GOFLAGS|GOINSECURE|GONOSUMDB|GOPRIVATE|PYTHONSTARTUP|BASH_ENV|PROMPT_COMMAND|PATH)="
 )
 
-_LOCAL = re.compile(r"\.(?:\[[\w,-]+\])?|<file>|<id>|…")
-_HARMLESS_OPTION = re.compile(
+_LOCAL = lazy_pattern(r"\.(?:\[[\w,-]+\])?|<file>|<id>|…")
+_HARMLESS_OPTION = lazy_pattern(
     r"-D|-d|-E|-e|-S|-O|-U|-q|-r|-y|--yes|--dev|--save(?:-dev|-exact|-peer|-optional)?|--frozen(?:-lockfile)?|--locked"
     r"|--offline|--prefer-offline|--no-(?:audit|fund|save|cache|install-project|progress|root)|--quiet|--silent|--upgrade"
     r"|--(?:all-)?extras?(?:=[\w,-]+)?|--all-(?:extras|groups|packages)|--group(?:=[\w-]+)?|--with(?:out)?(?:=[\w,-]+)?"
     r"|--only(?:=\w+)?|--include=dev|--legacy-peer-deps|--production|--editable|--requirement|--workspaces?|--features"
 )
-_SETTING_OF_GIT = re.compile(
+_SETTING_OF_GIT = lazy_pattern(
     r"safe\.directory|user\.(?:name|email)|init\.defaultbranch|push\.(?:default|autosetupremote)|pull\.(?:rebase|ff)"
     r"|core\.(?:autocrlf|longpaths|ignorecase|filemode|eol|quotepath|symlinks|precomposeunicode)|fetch\.prune"
     r"|merge\.conflictstyle|rebase\.autostash|commit\.template|color\.\w+|advice\.\w+"
@@ -319,21 +319,21 @@ def _configures(command: Command) -> bool:
 
 # What is fetched by name.
 
-_VERSION = re.compile(r"(?<=[\w\]])(?:[=<>~!^]=?|@).*|\[.*\]")
+_VERSION = lazy_pattern(r"(?<=[\w\]])(?:[=<>~!^]=?|@).*|\[.*\]")
 _BY_NAME = frozenset("install add i get require ci sync update".split())
 _ALL_WITHOUT_A_NAME = frozenset("install i ci sync".split())
 _WRAPPERS = frozenset(("npx", "bunx", "uvx", "pnpx"))
 _KEEPS_A_VALUE = frozenset(("-r", "--requirement", "--extra", "--group", "--with", "--without", "--only", "--features"))
-_IS_DEPENDENCIES = re.compile(
+_IS_DEPENDENCIES = lazy_pattern(
     r"(?:package|deno|composer)\.json|pyproject\.toml|requirements[\w.-]*\.(?:txt|in)|go\.(?:mod|work)|Cargo\.toml"
     r"|Gemfile|Pipfile|setup\.(?:py|cfg)|pom\.xml|.*\.gradle(?:\.kts)?|.*\.csproj|environment\.ya?ml|\.gitmodules"
     r"|\.npmrc|\.yarnrc\w*(?:\.yml)?|Dockerfile[\w.]*|.*\.lock|package-lock\.json|pnpm-lock\.yaml|go\.sum|uv\.lock",
     re.IGNORECASE,
 )
-_NOT_THE_REPOSITORYS = re.compile(
+_NOT_THE_REPOSITORYS = lazy_pattern(
     r"(?:^|/)(?:node_modules|site-packages|vendor|\.venv|venv|tmp|dist|target)(?:/|$)|\.\./"
 )
-_NAME = re.compile(r"@?[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*")
+_NAME = lazy_pattern(r"@?[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*")
 
 
 def _fetched(line: str) -> set[str]:
@@ -462,7 +462,7 @@ class _Seen:
                 self.held.setdefault(step, []).append(_Held(at, turn.position, outside))
 
 
-_OWN_SCRIPT = re.compile(
+_OWN_SCRIPT = lazy_pattern(
     r"(?:(?:npm|pnpm|yarn|bun)(?: run)?|make|just|cargo|dotnet|go)"
     r" (?:test|build|check|lint|typecheck|type-check|format)"
 )

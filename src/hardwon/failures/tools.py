@@ -181,11 +181,11 @@ _REPAIRING_SCRIPT = lazy_pattern(r"(?:^|[\W_])(?:fmt|fix|format|prettier|autofix
 _INSTALLING_ALL = frozenset(("ci", "sync", "restore", "mod tidy", "mod download"))
 
 _SPEAKS: dict[str, re.Pattern[str]] = {
-    "golangci-lint": re.compile(r"^\d+ issues:", re.MULTILINE),
-    "go test": re.compile(r"^(?:--- FAIL|FAIL\t|ok  \t)", re.MULTILINE),
-    "tsc": re.compile(r"error TS\d+"),
-    "pytest": re.compile(r"^=+ .*\bin [\d.]+s", re.MULTILINE),
-    "eslint": re.compile(r"✖ \d+ problems?"),
+    "golangci-lint": lazy_pattern(r"^\d+ issues:", re.MULTILINE),
+    "go test": lazy_pattern(r"^(?:--- FAIL|FAIL\t|ok  \t)", re.MULTILINE),
+    "tsc": lazy_pattern(r"error TS\d+"),
+    "pytest": lazy_pattern(r"^=+ .*\bin [\d.]+s", re.MULTILINE),
+    "eslint": lazy_pattern(r"✖ \d+ problems?"),
 }
 
 
@@ -318,28 +318,28 @@ _VOLATILE_OPTIONS = frozenset("-v -q -s -x -vv --verbose --quiet --no-color --co
 _DANGERS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "downloads and executes",
-        re.compile(
+        lazy_pattern(
             r"\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|\b(?:ba|z)?sh\s+(?:-c\s+)?[\"'<(\$]*\s*(?:curl|wget)\b|\biex\b|\|\s*python3?\b"
         ),
     ),
     (
         "destroys",
-        re.compile(
+        lazy_pattern(
             r"\brm\s+-\w*[rf]\w*[rf]?\b|\bgit\s+(?:reset\s+--hard|clean\s+-\w*f|push\s+[^\n]*(?:--force\b(?!-with)|-f\b)|checkout\s+--\s)|\bdrop\s+(?:table|database)\b|\bmkfs|\bdd\s+if=|\btruncate\b|\bdocker\s+(?:system|volume)\s+(?:prune|rm)\b",
             re.IGNORECASE,
         ),
     ),
     (
         "disables a check",
-        re.compile(
+        lazy_pattern(
             r"--no-verify\b|\bHUSKY=0\b|\bLEFTHOOK=0\b|\bSKIP=\S+|--no-gpg-sign\b|--insecure\b|\bcurl\s+[^\n]*-k\b|NODE_TLS_REJECT_UNAUTHORIZED|sslVerify\s+false|safe\.directory\s+['\"]?\*|--disable-\w*(?:security|sandbox)|--dangerously|chmod\s+(?:-R\s+)?(?:777|a\+rwx)|--break-system-packages|setenforce\s+0|--trusted-host"
         ),
     ),
     (
         "skips a question",
-        re.compile(r"(?<!\S)(?:--yes|--assume-yes|--force|--auto-approve|--no-confirm|--prod(?:uction)?)(?![\w-])"),
+        lazy_pattern(r"(?<!\S)(?:--yes|--assume-yes|--force|--auto-approve|--no-confirm|--prod(?:uction)?)(?![\w-])"),
     ),
-    ("handles a secret", re.compile(r"‹secret:")),
+    ("handles a secret", lazy_pattern(r"‹secret:")),
 )
 
 

@@ -486,23 +486,23 @@ def _within(details: Sequence[str], room: int) -> list[str]:
 
 # What is left out of a line that is too long, one after the other until it fits.
 _LEFT_OUT = (
-    (re.compile(r"No overload matches this call[.:] (?=Argument of )"), ""),
-    (re.compile(r" and no accessible extension method '[^']*' accepting .*? could be found"), ""),
-    (re.compile(r" \[(?:[A-Za-z]:)?[\w./\\ -]+$"), ""),
-    (re.compile(r" \[[^\]]*proj\]$"), ""),
-    (re.compile(r" \((?:are you missing|[Ii]n ['`]|did you|see |consider )[^()]*(?:\([^()]*\)[^()]*)*\)?\.?$"), ""),
-    (re.compile(r" Exceeded retry count of \d+\. Failed\."), ""),
-    (re.compile(r"^(?:…|[A-Z]:|~)?(?:[\\/]?[\w. -]+[\\/])+(?=[\w.-]+\.\w+\W)"), ""),
-    (re.compile(r"^[\w.]+\.targets\(\d+,\d+\): "), ""),
-    (re.compile(r"(?<![\w<>/])(?:…|~|[A-Za-z]:|\.{1,2})?(?:[\\/][\w.@+~-]+)+[\\/](?=[\w.@+-])"), ""),
+    (lazy_pattern(r"No overload matches this call[.:] (?=Argument of )"), ""),
+    (lazy_pattern(r" and no accessible extension method '[^']*' accepting .*? could be found"), ""),
+    (lazy_pattern(r" \[(?:[A-Za-z]:)?[\w./\\ -]+$"), ""),
+    (lazy_pattern(r" \[[^\]]*proj\]$"), ""),
+    (lazy_pattern(r" \((?:are you missing|[Ii]n ['`]|did you|see |consider )[^()]*(?:\([^()]*\)[^()]*)*\)?\.?$"), ""),
+    (lazy_pattern(r" Exceeded retry count of \d+\. Failed\."), ""),
+    (lazy_pattern(r"^(?:…|[A-Z]:|~)?(?:[\\/]?[\w. -]+[\\/])+(?=[\w.-]+\.\w+\W)"), ""),
+    (lazy_pattern(r"^[\w.]+\.targets\(\d+,\d+\): "), ""),
+    (lazy_pattern(r"(?<![\w<>/])(?:…|~|[A-Za-z]:|\.{1,2})?(?:[\\/][\w.@+~-]+)+[\\/](?=[\w.@+-])"), ""),
 )
 # And where the last sentences are gone, too: name spaces, the inside of long quotes.
 _SHORTENED = (
-    (re.compile(r"^([\w.]{36})[\w.]{12,}(?=: )"), r"\1…"),
-    (re.compile(r"^\w{12,}(?=\w{20}\.\w{1,5}[(:]\d)"), "…"),
-    (re.compile(r"\{[^{}]{20,}\}"), "{…}"),
-    (re.compile(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
-    (re.compile(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
+    (lazy_pattern(r"^([\w.]{36})[\w.]{12,}(?=: )"), r"\1…"),
+    (lazy_pattern(r"^\w{12,}(?=\w{20}\.\w{1,5}[(:]\d)"), "…"),
+    (lazy_pattern(r"\{[^{}]{20,}\}"), "{…}"),
+    (lazy_pattern(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
+    (lazy_pattern(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
 )
 _NEXT_SENTENCE = lazy_pattern(r"(?<=[\w)'\"`>][.!?])\s+(?=[\"'`(]?[A-Z])")
 _LEAST_FIRST_SENTENCE = 40

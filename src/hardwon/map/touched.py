@@ -11,7 +11,6 @@ from itertools import chain, islice
 from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
-from hardwon.failures.provenance import comparable
 from hardwon.failures.shell import Command, base, program_family
 from hardwon.map.known import parted
 from hardwon.map.signals import mark
@@ -376,6 +375,8 @@ class _Shown:
 
     def _undisguised(self, number: int, output: str) -> str:
         if number not in self._said:
+            from hardwon.failures.provenance import comparable  # noqa: PLC0415 - drawing a map needs none of it
+
             self._said[number] = comparable(output)
         return self._said[number]
 
