@@ -15,7 +15,6 @@ from msgspec import Raw, Struct
 from hardwon.errors import NotASession, NotFound
 from hardwon.home import private, private_folder
 from hardwon.model.session import Session, SessionOutcome, Summary
-from hardwon.scrub.scrubber import Scrubber
 from hardwon.sessions import claude_code, codex, hermes, tool_calls
 from hardwon.sessions.counter import Counting, CountingFormat
 from hardwon.sessions.lines import is_compressed
@@ -194,8 +193,8 @@ _MAX_BYTES_COUNTED_ALONE = 24 * 1024 * 1024
 """So much is counted before other processes would have started."""
 _BYTES_PER_SHARE = 2 * 1024 * 1024
 """What a process is given to count at a time."""
-_FINISHED_AFTER_NANOSECONDS = 30 * 86_400 * 1_000_000_000
-"""After so long a file that nobody has written to will hardly grow."""
+_FINISHED_AFTER_NANOSECONDS = 86_400 * 1_000_000_000
+"""After so long a file that nobody has written to will hardly grow; if it does, it is counted from its beginning."""
 _NOTHING = Raw(b"\xc0")
 _WORST: dict[SessionOutcome, int] = {"unknown": 0, "completed": 1, "failure": 2}
 
@@ -376,6 +375,8 @@ def _by_folder(found: dict[str, Scanned]) -> Folders:
 def _telling(folders: Folders, added: States, kept: States) -> list[str]:
     """Of the folders with new files those whose name, project or counts, as far as they are kept, hold what may not be
     stored."""
+    from hardwon.scrub.scrubber import Scrubber  # noqa: PLC0415 - a third of what a worker would load, and none needs it
+
     scrubber = Scrubber()
     found = []
     for folder, names in added.items():
