@@ -40,7 +40,7 @@ _MAY_BE_SPELLED = lazy_pattern(r"[ .*_|-]\w[ .*_|-]\w[ .*_|-]\w")
 _BETWEEN_LETTERS = lazy_pattern(r"[ .*_|-]")
 _HEX = lazy_pattern(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){16,}")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
-_HOLDS_A_SPACE = lazy_pattern(rb"I[A-P]|[CSiy][A-D]|[AEIMQUYcgkosw048]g")
+_HOLDS_A_SPACE = re.compile(rb"I[A-P]|[CSiy][A-D]|[AEIMQUYcgkosw048]g")
 """In base64, by where in its three bytes it stands: a run without it is no sentence, and most are paths."""
 _SHORTEST_BASE64, _SHORTEST_HEX = 24, 32
 _MIN_SHARE_OF_TEXT = 0.8
@@ -180,8 +180,11 @@ def _character(found: re.Match[str]) -> str:
     return chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else found[0]
 
 
-@lru_cache(maxsize=1 << 12)
 def _decoded(found: bytes) -> str:
+    return _decoded_path(found) if len(found) <= _LONGEST_PATH else _decoded_run(found)
+
+
+def _decoded_run(found: bytes) -> str:
     if not _HOLDS_A_SPACE.search(found):
         return ""
     body = found.translate(_URL_SAFE)
@@ -191,6 +194,10 @@ def _decoded(found: bytes) -> str:
         if said := _told(a2b_base64(wanted + b"=" * (-len(wanted) % 4))):
             return said
     return ""
+
+
+_LONGEST_PATH = 200
+_decoded_path = lru_cache(maxsize=1 << 12)(_decoded_run)  # most short runs are paths, which a session repeats
 
 
 def _told(content: bytes) -> str:
