@@ -16,7 +16,7 @@ import pytest
 
 from hardwon import NotASession
 from hardwon.sessions.discover import below
-from hardwon.sessions.scan import Reached, count, scan, summaries
+from hardwon.sessions.scan import Reached, count, load_states, scan, summaries
 from hardwon.sessions.workers import Workers
 from tests.conftest import EXAMPLES, ClaudeSession
 from tests.scrub.fakes import make
@@ -56,9 +56,22 @@ def test_of_a_file_that_grew_only_what_is_new_is_read(tmp_path: Path) -> None:
     path = session.write(tmp_path)
     assert scan([path], cache)[str(path)].messages == 100
     session.user("and one more").write(tmp_path)
+    assert scan([path], cache)[str(path)].messages == 101  # from its beginning, for most files never grow
+    session.user("and another").write(tmp_path)
     path.write_bytes(with_damage_in_the_middle(path.read_bytes()))
     assert scan([path])[str(path)].messages < 100
-    assert scan([path], cache)[str(path)].messages == 101
+    assert scan([path], cache)[str(path)].messages == 102
+
+
+def test_how_to_go_on_is_kept_only_of_a_file_that_grew(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    growing, other = (ClaudeSession(name).user("hello") for name in ("growing", "other"))
+    paths = [session.write(tmp_path) for session in (growing, other)]
+    scan(paths, cache)
+    assert not any(load_states(cache).values())
+    growing.user("and one more").write(tmp_path)
+    scan(paths, cache)
+    assert [list(names) for names in load_states(cache).values()] == [[paths[0].name]]
 
 
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="needs a system that tells what was read")

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -131,14 +132,17 @@ def summaries(path: Path) -> list[Summary]:
     return count(path).sessions
 
 
-def count(path: Path | str, before: Reached | None = None) -> Counted:
-    """Count what is in a file; of one that only grew since `before`, no more than what is new is read."""
+def count(path: Path | str, before: Reached | None = None, *, to_go_on: bool = True) -> Counted:
+    """Count what is in a file; of one that only grew since `before`, no more than what is new is read.
+
+    Not `to_go_on`, it is not told how far.
+    """
     if before is not None and (more := _count_on(path, before)) is not None:
         return more
     source = Source(path)
     format = recognised(source)
     if counter := _COUNTERS.get(format.NAME):
-        counted = _counted(source, format.NAME, counter.Counting(stem=source.stem))
+        counted = _counted(source, format.NAME, counter.Counting(stem=source.stem), to_go_on=to_go_on)
         if counted is not None:
             return counted
     return Counted([summary(tool_calls.judge(session)) for session in format.read(source)], None)
@@ -155,13 +159,13 @@ def _count_on(path: Path | str, before: Reached) -> Counted | None:
         return None
 
 
-def _counted(source: Source, format: str, counting: Counting) -> Counted | None:
+def _counted(source: Source, format: str, counting: Counting, *, to_go_on: bool = True) -> Counted | None:
     line = _COUNTERS[format].Line
     for batch in source.finished(line):
         counting.add(batch)
     offset = source.offset
     reached = None
-    if offset and not is_compressed(source.name):
+    if to_go_on and offset and not is_compressed(source.name):
         reached = Reached(format, offset, source.mark(offset), _encode(counting))
     if rest := source.unfinished(line):
         counting.add(rest)
@@ -193,8 +197,8 @@ _MAX_BYTES_COUNTED_ALONE = 24 * 1024 * 1024
 """So much is counted before other processes would have started."""
 _BYTES_PER_SHARE = 2 * 1024 * 1024
 """What a process is given to count at a time."""
-_FINISHED_AFTER_NANOSECONDS = 86_400 * 1_000_000_000
-"""After so long a file that nobody has written to will hardly grow; if it does, it is counted from its beginning."""
+_FINISHED_AFTER_NANOSECONDS = 30 * 86_400 * 1_000_000_000
+"""After so long a file that nobody has written to will hardly grow."""
 _NOTHING = Raw(b"\xc0")
 _WORST: dict[SessionOutcome, int] = {"unknown": 0, "completed": 1, "failure": 2}
 
@@ -206,6 +210,9 @@ class _Task(Struct, array_like=True, gc=False):
 
     path: str
     before: Raw
+    has_grown: bool
+    """Or changed, since it was counted before: only of such a file it is kept how to go on, for most never grow again
+    and what is kept must be looked through for what may not be stored."""
 
 
 class _Answer(Struct, array_like=True, gc=False):
@@ -218,6 +225,7 @@ class _Fresh(NamedTuple):
 
     path: str
     status: os.stat_result
+    is_known: bool
 
 
 _tasks = msgspec.msgpack.Decoder(list[_Task])
@@ -262,7 +270,7 @@ def _compared(paths: Iterable[Path | str], known: Folders) -> tuple[dict[str, Sc
         if kept is not None and kept.modified == status.st_mtime_ns and kept.size == status.st_size:
             found[path] = kept
         else:
-            fresh.append(_Fresh(path, status))
+            fresh.append(_Fresh(path, status, kept is not None))
     return found, fresh
 
 
@@ -271,11 +279,13 @@ def _count_fresh(fresh: list[_Fresh], states: States, found: dict[str, Scanned],
     added: States = {}
     done = 0
     for share, answers in _answered(list(_shares(fresh)), states):
-        for (path, status), answer in zip(share, answers, strict=True):
+        for (path, status, is_known), answer in zip(share, answers, strict=True):
             answer.found.size, answer.found.modified = status.st_size, status.st_mtime_ns
             found[path] = answer.found
             folder, name = _place(path)
-            added.setdefault(folder, {})[name] = answer.reached
+            names = added.setdefault(folder, {})
+            if is_known:
+                names[name] = answer.reached
         done += len(share)
         told("counting", done, len(fresh))
     return added
@@ -305,7 +315,7 @@ def _answered(shares: list[list[_Fresh]], states: States) -> Iterator[tuple[list
 
 def _task(file: _Fresh, states: States) -> _Task:
     folder, name = _place(file.path)
-    return _Task(file.path, states.get(folder, {}).get(name, _NOTHING))
+    return _Task(file.path, states.get(folder, {}).get(name, _NOTHING), file.is_known)
 
 
 def _place(path: str) -> tuple[str, str]:
@@ -327,7 +337,7 @@ def _answer(question: bytes) -> bytes:
 
 def _count(task: _Task) -> _Answer:
     try:
-        counted = count(task.path, _reached.decode(task.before))
+        counted = count(task.path, _reached.decode(task.before), to_go_on=task.has_grown)
     except (NotASession, NotFound, OSError) as error:
         reason = str(error).partition("is not a session: ")[2] or "it cannot be read"
         return _Answer(Scanned(refused=reason), _NOTHING)
@@ -383,7 +393,8 @@ def _telling(folders: Folders, added: States, kept: States) -> list[str]:
         projects = (project for scanned in folders[folder].values() for project in scanned.projects)
         reached = (bytes(kept[folder][name]).decode("utf-8", "ignore") for name in names if name in kept[folder])
         before = scrubber.redactions
-        scrubber.scrub("\n".join({folder, *projects, *reached}))
+        for text in chain({folder, *projects}, reached):  # one by one: together they may be many megabytes
+            scrubber.scrub(text)
         if scrubber.redactions > before:
             found.append(folder)
     return found
