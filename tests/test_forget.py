@@ -8,8 +8,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import apsw
@@ -22,6 +20,7 @@ from hardwon.sessions.scan import CACHE
 from hardwon.store import meta, spool
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run
+from tests.forked import COMMANDS
 from tests.hook.conftest import example, hook
 
 CANARY = "Nightjar Ledger"
@@ -361,8 +360,7 @@ def test_one_that_was_killed_before_its_proof_is_finished_by_running_it_again(
     memory: Hardwon, home: Path, hardwon: Run, statement: int
 ) -> None:
     memory.close()
-    command = [sys.executable, "-c", KILLED_IN_FORGET, str(statement), CANARY]
-    died = subprocess.run(command, timeout=60, check=False)
+    died = COMMANDS.run(statement, CANARY, program=KILLED_IN_FORGET)
     assert died.returncode == -signal.SIGKILL
     again = hardwon("forget", "--text", CANARY, "--yes")
     assert (again.returncode, again.stderr) == (0, "")

@@ -6,8 +6,6 @@ import json
 import os
 import pty
 import select
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ import pytest
 from hardwon import Hardwon, SimilarLesson
 from hardwon.recall import embedder
 from tests.conftest import ClaudeSession, Run
+from tests.forked import COMMANDS
 
 CLAIMS = (
     "Keep the parser in Rust rather than in Go.",
@@ -42,8 +41,8 @@ class Terminal:
     def __init__(self, *arguments: str) -> None:
         self._ours, theirs = pty.openpty()
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-        command = [sys.executable, "-m", "hardwon", "review", *arguments]
-        self._process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+        streams = [os.ttyname(theirs)] * 3
+        self._process = COMMANDS.start("review", *arguments, streams=streams, env=environment)
         os.close(theirs)
         self._seen = ""
 
@@ -65,7 +64,7 @@ class Terminal:
         os.write(self._ours, keys.encode())
 
     def end(self) -> int:
-        code = self._process.wait(60)
+        code = COMMANDS.ended(self._process)
         os.close(self._ours)
         return code
 
