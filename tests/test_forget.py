@@ -414,5 +414,5 @@ def test_on_a_full_disk_all_is_forgotten_with_its_lines_or_nothing_is(
 
 def test_without_a_store_there_is_nothing_to_forget_and_none_is_made(home: Path, hardwon: Run) -> None:
     done = hardwon("forget", "--text", "project nightjar", "--dry-run")
-    assert (done.returncode, "there is no store yet: nothing to forget" in done.stderr) == (1, True)
+    assert (done.returncode, "there is no store yet, so nothing to forget" in done.stderr) == (1, True)
     assert not (home / "hardwon.db").exists()

@@ -276,7 +276,7 @@ def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Pat
     path = user / FILES["codex"]
     unasked = hardwon("install", "codex", input="")
     assert (unasked.returncode, path.exists()) == (1, False)
-    assert unasked.stderr == "hardwon: not a terminal, so nobody can confirm: pass --yes\n"
+    assert unasked.stderr == "hardwon: cannot ask for confirmation without a terminal: pass --yes\n"
     tried = hardwon("install", "codex", "--dry-run")
     assert (tried.returncode, path.exists()) == (0, False)
     assert f"+++ {path}" in tried.stdout

@@ -269,7 +269,11 @@ class Maintenance(Part):
         if not self._memory.exists:
             return []
         with suppress(StoreError):  # said of the store already
-            return [Check("review", True, self._memory.review.notice() or "few or no lessons wait for review")]
+            return [
+                Check(
+                    "review", True, self._memory.review.notice() or f"{self._memory.review.count()} waiting for review"
+                )
+            ]
         return []
 
     def _model(self) -> list[Check]:
@@ -278,8 +282,8 @@ class Maintenance(Part):
         with suppress(StoreError):  # said of the store already
             unread = sum(map(len, waiting(self._memory.reading()).values()))
             name = self._memory.config.distil
-            how = "only when asked to: `hardwon distil`" if name == "off" else f"by {name}, as sessions end"
-            return [Check("distil", True, f"{how}; {unread:,} sessions that no model has read")]
+            how = "off: `hardwon distil` runs it" if name == "off" else f"by {name}, when sessions end"
+            return [Check("distil", True, f"{how}; {unread:,} sessions not read by a model")]
         return []
 
     def _readers(self) -> list[Check]:

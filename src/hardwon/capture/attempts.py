@@ -249,7 +249,7 @@ def kept(db: Database, name: str, *, folders: bool = True) -> str | None:
         return None
     found = projects.find(db, name) or projects.find(db, tilde(name))
     if len(found) > 1:
-        raise NotFound(f"several projects are called '{name}': say which of {projects.told(found)}")
+        raise NotFound(f"several projects are named '{name}': choose one of {projects.told(found)}")
     if found:
         return found[0][0]
     if name == "." and not os.path.isdir(name):
