@@ -24,6 +24,8 @@ from hardwon.store.database import Database
 from hardwon.text.words import overlap, unique_terms
 
 NOTICE, WARNING = 20, 50
+_LEFT_OPEN = "\"'`”’)]}"
+"""Signs that a sentence begins with when its beginning was cut off."""
 _ALIKE = 0.35
 _ALIKE_IN_MEANING = 0.8
 """Of pairs of STS-B that agree in negation and numbers, 94 % above it were rated as at least roughly the same."""
@@ -103,7 +105,11 @@ class Review(Part):
     def said(self, *, project: str | None = None, limit: int = 50) -> list[Waiting]:
         """What people typed that sounds like a rule and is no lesson, the likeliest first. Raises `NotFound`."""
         rows = sessions.best_statements(self._memory.reading(), self._memory.project(project), limit)
-        return [Waiting(f"{row.source}/{row.message_index}/{row.nth}", row.text, row.quote, row.worth) for row in rows]
+        return [
+            Waiting(f"{row.source}/{row.message_index}/{row.nth}", row.text, row.quote, row.worth)
+            for row in rows
+            if row.text[:1] not in _LEFT_OPEN or row.text.count(row.text[:1]) > 1
+        ]
 
     def keep_said(self, id: str, *, kind: Kind = "preference", why: str = "") -> str:
         """Make a lesson of what somebody typed (`said` names it); returns the lesson's id. Raises `NotFound`."""

@@ -283,7 +283,7 @@ class Maintenance(Part):
             unread = sum(map(len, waiting(self._memory.reading()).values()))
             name = self._memory.config.distil
             how = "off: `hardwon distil` runs it" if name == "off" else f"by {name}, when sessions end"
-            return [Check("distil", True, f"{how}; {unread:,} sessions not read by a model")]
+            return [Check("distil", True, f"{how}; {unread:,} sessions and sub-agents not read by a model")]
         return []
 
     def _readers(self) -> list[Check]:

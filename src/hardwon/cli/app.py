@@ -366,7 +366,7 @@ def cost_of(cost: Estimate) -> str:
     """What it would cost to let a model read the sessions."""
     money = f", {cost.cost:.2f} at the configured prices" if cost.cost else ""
     return (
-        f"{count(cost.sessions, 'session')} in {count(cost.projects, 'project')}: "
+        f"{cost.sessions:,} sessions and sub-agents in {count(cost.projects, 'project')}: "
         f"{count(cost.questions, 'question')}, with their answers checked; "
         f"about {cost.tokens:,} tokens{money}, {cost.share:.1%} of the size of these sessions."
     )

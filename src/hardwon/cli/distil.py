@@ -98,7 +98,8 @@ def tell(done: Distilled | Estimate) -> None:
         say(cost_of(done) if done.sessions else "Nothing new: every session has been read.")
         return
     say(
-        f"Read {done.sessions:,} sessions with {done.questions:,} questions: {done.active:,} new lessons, "
+        f"Read {done.sessions:,} sessions and sub-agents with {done.questions:,} questions: "
+        f"{done.active:,} new lessons, "
         f"{done.candidates:,} waiting for `hardwon review`, {done.repeated:,} known ones confirmed. "
         f"{done.tokens:,} tokens" + (f", {done.cost:.2f}." if done.cost else ".")
     )
@@ -106,4 +107,7 @@ def tell(done: Distilled | Estimate) -> None:
         if counts:
             say(f"{heading}: " + ", ".join(f"{count} {why}" for why, count in counts.items()) + ".")
     if done.left:
-        say(f"{done.left:,} sessions left for next time{': ' if done.trouble else ''}{done.trouble}", err=True)
+        say(
+            f"{done.left:,} sessions and sub-agents left for next time{': ' if done.trouble else ''}{done.trouble}",
+            err=True,
+        )

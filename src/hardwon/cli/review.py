@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hardwon.model.nouns import Event
 
 
+_SAID_SHOWN = 20
 _DONE = {"promote": "promoted", "reject": "rejected"}
 
 
@@ -104,7 +105,10 @@ def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json
     if json:
         print_json(waiting)
     elif waiting:
-        table(("NAME", "WORTH", "TYPED"), [(one.id, f"{one.worth:.2f}", shown(one.text, 200)) for one in waiting])
+        rows = [(one.id, f"{one.worth:.2f}", shown(one.text, 200)) for one in waiting[:_SAID_SHOWN]]
+        table(("ID", "SCORE", "TYPED"), rows)
+        more = f"{len(waiting) - len(rows)} less likely ones: add --json. " if len(waiting) > len(rows) else ""
+        say(f"\n{more}To make one a lesson: `hardwon review --keep-said ID`.", err=True)
     else:
         say("No typed sentence is waiting.", err=True)
 
