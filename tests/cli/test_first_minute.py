@@ -95,7 +95,7 @@ def test_a_hook_is_told_as_one_failure_of_many_causes() -> None:
         command="git commit", error="make lint failed", occurrences=4, sessions=3, last_seen=0, worked="", avoid=[],
         hook=True,
     )  # fmt: skip
-    assert said == "`git commit hook`: make lint failed (4x in 3 sessions, whatever it found, last 1970-01-01)."
+    assert said == "`git commit hook`: make lint failed (4x in 3 sessions, various causes, last 1970-01-01)."
 
 
 def test_a_briefing_for_a_task_still_says_how_the_project_is_checked(learned: Path) -> None:
