@@ -260,7 +260,7 @@ class Maintenance(Part):
         try:
             if not self._memory.exists:
                 sqlite.refuse_lone_journal(self._file("check"))
-                return [Check("store", True, "none yet: `hardwon up` makes it")]
+                return [Check("store", True, "none yet: run `hardwon up`")]
             return check.store(self._memory.reading())
         except StoreError as error:
             return [Check("store", False, str(error))]
@@ -348,7 +348,7 @@ class Maintenance(Part):
             return Check("backups", True, "are the server's: pg_dump, or `hardwon export --jsonl`")
         kept = backup.kept(self._memory.home)
         if not kept:
-            return Check("backups", True, "none yet: `hardwon backup` makes one")
+            return Check("backups", True, "none yet: run `hardwon backup`")
         age = (time.time() - kept[0].stat().st_mtime) / (24 * 3600)
         return Check("backups", True, f"{len(kept)}, the newest {kept[0].name}, {age:.0f} days old")
 

@@ -275,13 +275,13 @@ def _say_next(*, examples: bool) -> None:
     else:
         steps = [("hardwon why ID", "where a line comes from"), ("hardwon failures", "everything that keeps failing")]
     waiting = [agent.agent for agent in here() if agent.found and not agent.installed]
-    steps += [(f"hardwon install {agent}", "brief its sessions and answer its errors") for agent in waiting[:2]]
+    steps += [(f"hardwon install {agent}", "brief its sessions, answer its errors") for agent in waiting[:2]]
     if not examples and (models := installed()):
-        steps.append((f"hardwon distil --with {models[0]}", "find more lessons with it; shows the cost first"))
+        steps.append((f"hardwon distil --with {models[0]}", "more lessons; shows the cost first"))
     if not examples and is_here("serve"):
         steps.append(("hardwon open", "look at all of it in your browser"))
     elif not examples:
-        steps.append(("hardwon extras add serve", "adds `hardwon open`: the same in your browser"))
+        steps.append(("hardwon extras add serve", "for the pages in your browser"))
     say("\nNext:")
     typed = [(f"{our_name()}{command.removeprefix('hardwon')}", what) for command, what in steps]
     left = max(width(command) for command, _ in typed)
