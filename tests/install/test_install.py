@@ -199,7 +199,7 @@ def test_an_agent_without_hooks_gets_the_briefing_in_agents_md(
     project = tmp_path / "reef"
     project.mkdir()
     monkeypatch.chdir(project)
-    assert "nothing is known of this project" in hardwon("install", "cline", "--project", "--yes").stderr
+    assert "this project is not known yet" in hardwon("install", "cline", "--project", "--yes").stderr
     hardwon("harvest", ClaudeSession(cwd=str(project)).user("Always use uv in this project.").write(tmp_path))
     (project / "AGENTS.md").write_text("# House rules\n\nBe kind.\n")
     assert hardwon("install", "cline", "--project", "--yes").returncode == 0
