@@ -256,7 +256,7 @@ def test_the_command_forgets_and_proves_it(form: str, memory: Hardwon, home: Pat
     done = hardwon("forget", "--text", "-", "--yes", input=form + "\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Verified:" in done.stdout
-    assert "agents' own files still have it" in done.stdout
+    assert "files of your agents still contain it" in done.stdout
     assert plan["rows"]["lesson"] >= 1
     assert everywhere(home) == []
     again = hardwon("forget", "--text", form, "--yes")
