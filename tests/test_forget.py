@@ -254,8 +254,8 @@ def test_the_command_forgets_and_proves_it(form: str, memory: Hardwon, home: Pat
     assert everywhere(home)
     done = hardwon("forget", "--text", "-", "--yes", input=form + "\n")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Proof:" in done.stdout
-    assert "agents' own files still have it" in done.stdout
+    assert "Verified:" in done.stdout
+    assert "files of your agents still contain it" in done.stdout
     assert plan["rows"]["lesson"] >= 1
     assert everywhere(home) == []
     again = hardwon("forget", "--text", form, "--yes")
@@ -412,5 +412,5 @@ def test_on_a_full_disk_all_is_forgotten_with_its_lines_or_nothing_is(
 
 def test_without_a_store_there_is_nothing_to_forget_and_none_is_made(home: Path, hardwon: Run) -> None:
     done = hardwon("forget", "--text", "project nightjar", "--dry-run")
-    assert (done.returncode, "there is no store yet: nothing to forget" in done.stderr) == (1, True)
+    assert (done.returncode, "there is no store yet, so nothing to forget" in done.stderr) == (1, True)
     assert not (home / "hardwon.db").exists()

@@ -158,7 +158,7 @@ def test_what_is_known_is_told_fenced(connect: Held) -> None:
     assert "uv sync --extra reef-tools" in told
     assert "this fixed it: run `uv sync --extra reef-tools`" in known
     assert "not been seen" in unknown
-    assert nothing == "Nothing is known about that."
+    assert nothing == "Nothing found."
 
 
 def test_what_an_agent_remembers_is_a_candidate_that_no_session_is_told(connect: Held, service: Service) -> None:

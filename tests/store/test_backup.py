@@ -242,7 +242,7 @@ def test_the_commands_say_what_they_did(hardwon: Run, home: Path, tmp_path: Path
     assert (made.returncode, made.stderr) == (0, "")
     assert "verified" in made.stdout
     restored = hardwon("restore", target)
-    assert f"{target} is the store now." in restored.stdout
+    assert f"{target} is now the store." in restored.stdout
     assert "before-restore" in restored.stdout
     bad = hardwon("restore", EXAMPLES / "nothing")
     assert (bad.returncode, bad.stdout) == (1, "")
