@@ -101,6 +101,51 @@ def of_failures(
     return [rows[id] for id in ids]
 
 
+class FailingRow(NamedTuple):
+    """A failure, counted between two moments."""
+
+    sessions: int
+    occurrences: int
+    last_seen: int
+    id: str
+
+
+def failing(
+    db: Database,
+    *,
+    project: str | None,
+    between: tuple[int, int],
+    fixed: bool | None,
+    of_agents: bool | None,
+    after: Key | None,
+    limit: int,
+) -> list[FailingRow]:
+    """What was met between two moments, the most widespread first; those with a fix that is known to work or those
+    without one, and those of agents' own tools or the others, if that is asked."""
+    met = Conditions().add("at BETWEEN ? AND ?", *between).equal("project", project)
+    if fixed is not None:
+        met.add(f"failure {'' if fixed else 'NOT '}IN (SELECT failure FROM fix WHERE status = 'active')")
+    if of_agents is not None:
+        met.add(f"failure {'' if of_agents else 'NOT '}IN (SELECT id FROM failure WHERE family = 'agent')")
+    where = Conditions().behind(FailingRow._fields, after)
+    rows = db.query(
+        "SELECT sessions, occurrences, last_seen, id FROM (SELECT failure AS id, count(DISTINCT root) AS sessions, "
+        f"count(*) AS occurrences, max(at) AS last_seen FROM occurrence {met.sql} GROUP BY failure) met {where.sql} "
+        "ORDER BY sessions DESC, occurrences DESC, last_seen DESC, id DESC LIMIT ?",
+        (*met.values, *where.values, limit),
+    )
+    return [FailingRow(*row) for row in rows]
+
+
+def when_met(
+    db: Database, ids: Sequence[str], project: str | None, between: tuple[int, int]
+) -> list[tuple[str, int, int]]:
+    """(failure, when, tokens) of each time that one of these was met between two moments."""
+    where = Conditions().add(f"failure IN ({marks(ids)})", *ids).add("at BETWEEN ? AND ?", *between)
+    where.equal("project", project)
+    return db.query(f"SELECT failure, at, tokens FROM occurrence {where.sql}", where.values) if ids else []
+
+
 def failure_in(db: Database, id: str, project: str) -> FailureRow | None:
     rows = db.query(f"SELECT {_IN_PROJECT} WHERE p.project = ? AND p.failure = ?", (project, id))
     return FailureRow(*rows[0]) if rows else None
