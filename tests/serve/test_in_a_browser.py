@@ -334,9 +334,9 @@ def test_a_token_is_made_and_revoked_and_a_setting_changed(browser: Tab, service
     browser.page.click("[aria-label='Revoke deckhand']")
     browser.page.wait_for_selector("[aria-label='Revoke deckhand']", state="detached")
     assert service.call("GET", "/api/me", token=secret).status == 401
-    browser.page.fill("[aria-label=budget]", "777")
-    browser.page.click("[aria-label='Save budget']")
-    browser.page.wait_for_selector(".note.good:has-text('budget is changed')")
+    browser.page.fill("[aria-label^='Length of a briefing']", "777")
+    browser.page.click("[aria-label^='Save: Length of a briefing']")
+    browser.page.wait_for_selector(".note.good:has-text('is changed')")
     browser.page.goto(f"{service.address}/briefing")
     assert "777 tokens" in browser.text()
 
