@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from litestar import Litestar, Response, Router
@@ -17,6 +19,8 @@ from hardwon.api.store import Store
 from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotAllowed
 from hardwon.harvest.walk import Progress
+from hardwon.install.command import Where
+from hardwon.install.status import everywhere
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame, work
 from hardwon.serve.pages.frame import action, page, then, url
@@ -65,7 +69,16 @@ def health(request: Asked) -> Response[str]:
         work.begin(home, "check", "Every row of the store is being looked at", _check, patience=_PATIENCE)
     with reading(request) as memory:
         look = work.of_home(home, "check")
-        return frame.shown("doctor.html", request, memory, work=look, checks=look.found or [], at=moment(look.at))
+        return frame.shown(
+            "doctor.html",
+            request,
+            memory,
+            work=look,
+            checks=look.found or [],
+            at=moment(look.at),
+            agents=everywhere(Where(os.environ, Path.home())),
+            runs=memory.store.last_runs() if memory.exists else {},
+        )
 
 
 def _check(memory: Hardwon, _: Progress) -> tuple[str, list[Check]]:
