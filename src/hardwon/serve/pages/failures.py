@@ -29,6 +29,8 @@ _MOST_MET = 500
 _DAY = 24 * 3600 * 1_000_000
 _DAYS_TOLD = 30
 _WEEKS_DRAWN, _FEWEST_WEEKS = 26, 12
+_EVER = (0, 2**62)
+"""Clocks of sessions may be ahead of ours."""
 Choice = Annotated[str, Parameter(max_length=20)]
 
 
@@ -101,7 +103,7 @@ def listed(
         holder = frame.holder(request, memory, project)
         month = last_month(memory, holder) if memory.exists else _month(now())
         everything = period == "all"
-        between = (0, now()) if everything else (month.since, month.until)
+        between = _EVER if everything else (month.since, month.until)
         here = permissions.of(request).limited
 
         def found() -> tuple[list[Failure], list[tuple[int | str, ...]]]:
@@ -142,9 +144,9 @@ def told(
     ids = [one.id for one in failing]
     met = browse.when_met(memory, ids, project=project, between=between)
     times = {id: [at for at, _ in some] for id, some in met.items()}
-    first = max(between[0], min(min(some) for some in times.values() if some))
-    began = between[0] or first // _DAY * _DAY
-    days, counts = charts.binned(times, began, between[1])
+    found = [at for some in times.values() for at in some]
+    first = between[0] or min(found) // _DAY * _DAY
+    days, counts = charts.binned(times, first, max(found) if between == _EVER else between[1])
     most = max(map(max, counts.values()))
     limited = permissions.of(request).limited
     back = {} if limited else browse.came_back(memory, ids)  # counted over all projects
@@ -197,7 +199,7 @@ def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False
         holder = caller.project(memory, project) if not caller.limited else None
         here = frame.holder(request, memory, project)
         every = browse.occurrences(memory, id, holder, _MOST_MET) if all and not caller.limited else found.occurrences
-        times = browse.when_met(memory, [id], project=here, between=(0, now()))[id]
+        times = browse.when_met(memory, [id], project=here, between=_EVER)[id]
         return frame.shown(
             "failure.html",
             request,
