@@ -6,6 +6,7 @@ import html
 import re
 import secrets
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -426,6 +427,23 @@ def test_home_and_failures_tell_the_same_month_in_the_same_order(harbour: Visito
         assert "10 Sep – 9 Oct 2026" in text
         assert "&#39;oars&#39;" not in text
     assert "&#39;oars&#39;" in harbour.page("/failures", period="all")
+
+
+def test_what_failed_between_two_moments_is_counted_as_if_every_occurrence_were_looked_at(harbour: Visitor) -> None:
+    with Hardwon(Path(harbour.service.environment["HARDWON_HOME"])) as memory:
+        db = memory.reading()
+        times = [at for (at,) in db.query("SELECT DISTINCT at FROM occurrence ORDER BY at")][::3]
+        for between in combinations(times, 2):
+            counted = db.query(
+                "SELECT count(DISTINCT root), count(*), max(at), failure FROM occurrence WHERE at BETWEEN ? AND ? "
+                "GROUP BY failure",
+                between,
+            )
+            for project in (None, memory.store.projects()[0].id):
+                found = pages.failing(
+                    db, project=project, between=between, fixed=None, of_agents=None, after=None, limit=9
+                )
+                assert found == sorted(counted, reverse=True)
 
 
 def test_errors_of_agents_own_tools_are_told_when_asked_for(harbour: Visitor) -> None:

@@ -122,17 +122,25 @@ def failing(
 ) -> list[FailingRow]:
     """What was met between two moments, the most widespread first; those with a fix that is known to work or those
     without one, and those of agents' own tools or the others, if that is asked."""
-    met = Conditions().add("at BETWEEN ? AND ?", *between).equal("project", project)
-    if fixed is not None:
-        met.add(f"failure {'' if fixed else 'NOT '}IN (SELECT failure FROM fix WHERE status = 'active')")
-    if of_agents is not None:
-        met.add(f"failure {'' if of_agents else 'NOT '}IN (SELECT id FROM failure WHERE family = 'agent')")
+    table, id = ("failure", "id") if project is None else ("failure_in_project", "failure")
+    since, until = between
+    # Of what was met in no other time the counts are kept; only the others' occurrences must be looked at.
+    whole = Conditions().equal("project", project).add("first_seen >= ? AND last_seen <= ?", since, until)
+    partly = Conditions().equal("project", project).add("last_seen >= ? AND first_seen <= ?", since, until)
+    partly.add("NOT (first_seen >= ? AND last_seen <= ?)", since, until)
+    met = Conditions().add("at BETWEEN ? AND ?", since, until).equal("project", project)
+    met.add(f"failure IN (SELECT {id} FROM {table} {partly.sql})", *partly.values)
     where = Conditions().behind(FailingRow._fields, after)
+    if fixed is not None:
+        where.add(f"id {'' if fixed else 'NOT '}IN (SELECT failure FROM fix WHERE status = 'active')")
+    if of_agents is not None:
+        where.add(f"id {'' if of_agents else 'NOT '}IN (SELECT id FROM failure WHERE family = 'agent')")
     rows = db.query(
-        "SELECT sessions, occurrences, last_seen, id FROM (SELECT failure AS id, count(DISTINCT root) AS sessions, "
-        f"count(*) AS occurrences, max(at) AS last_seen FROM occurrence {met.sql} GROUP BY failure) met {where.sql} "
+        f"SELECT sessions, occurrences, last_seen, id FROM (SELECT {id} AS id, sessions, occurrences, last_seen "
+        f"FROM {table} {whole.sql} UNION ALL SELECT failure, count(DISTINCT root), count(*), max(at) FROM occurrence "
+        f"{met.sql} GROUP BY failure) found {where.sql} "
         "ORDER BY sessions DESC, occurrences DESC, last_seen DESC, id DESC LIMIT ?",
-        (*met.values, *where.values, limit),
+        (*whole.values, *met.values, *where.values, limit),
     )
     return [FailingRow(*row) for row in rows]
 
