@@ -400,7 +400,9 @@ def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
     from tests.serve.service import served
 
     folder = tmp_path_factory.mktemp("harbour")
-    sessions = [ClaudeSession("unjudged", day=9).user("Move the mooring.").edit("pier.py", "new")]
+    once = "ModuleNotFoundError: No module named 'davits'"
+    unjudged = ClaudeSession("unjudged", day=9).user("Move the mooring.").edit("pier.py", "new")
+    sessions = [unjudged.run("make davit", once, exit_code=1)]
     for module, month in MONTHS.items():
         for day in (2, 6, 7) if module == "tides" else (3, 4):
             made = ClaudeSession(f"{module}-{day}", day=day, month=month).user(f"Always mend the {module} first.")
@@ -422,9 +424,11 @@ def failing(text: str) -> list[str]:
 def test_home_and_failures_tell_the_same_month_in_the_same_order(harbour: Visitor) -> None:
     home, listed = harbour.page("/"), harbour.page("/failures")
     assert len(failing(home)) == 2
-    assert failing(home) == failing(listed)
+    assert failing(home) == [one for one in failing(listed) if one in failing(home)]
+    assert "between 10 Sep and 9 Oct 2026" in home
+    assert "10 Sep – 9 Oct 2026" in listed
+    assert len(failing(listed)) == 3
     for text in (home, listed):
-        assert "10 Sep – 9 Oct 2026" in text
         assert "&#39;oars&#39;" not in text
     assert "&#39;oars&#39;" in harbour.page("/failures", period="all")
 
@@ -452,12 +456,12 @@ def test_errors_of_agents_own_tools_are_told_when_asked_for(harbour: Visitor) ->
     assert "without those of agents&#39; own tools" in harbour.page("/failures")
     assert own in harbour.page("/failures", whose="agents")
     assert "tides" not in harbour.page("/failures", whose="agents")
-    assert len(failing(harbour.page("/failures", whose="all", period="all"))) == 4
+    assert len(failing(harbour.page("/failures", whose="all", period="all"))) == 5
 
 
 def test_sparklines_of_a_table_have_one_scale(harbour: Visitor) -> None:
     text = harbour.page("/failures")
-    often, seldom = (
+    often, seldom, _ = (
         max(float(height) for height in re.findall(r'height="([\d.]+)" class=""', drawn))
         for drawn in re.findall(r'<svg class="spark".*?</svg>', text, re.DOTALL)
     )

@@ -84,14 +84,15 @@ def failing(
     between: tuple[int, int],
     fixed: bool | None = None,
     of_agents: bool | None = False,
+    again: bool = False,
     only_here: bool = False,
     after: Key | None = None,
     limit: int,
 ) -> tuple[list[Failure], list[Key]]:
-    """What was met between two moments, counted there, the most widespread first."""
+    """What was met between two moments, counted there, the most widespread first; `again`: by more than one session."""
     db = memory.reading()
     found = pages.failing(
-        db, project=project, between=between, fixed=fixed, of_agents=of_agents, after=after, limit=limit
+        db, project=project, between=between, fixed=fixed, of_agents=of_agents, again=again, after=after, limit=limit
     )
     rows = []
     for one in found:

@@ -117,11 +117,13 @@ def failing(
     between: tuple[int, int],
     fixed: bool | None,
     of_agents: bool | None,
+    again: bool = False,
     after: Key | None,
     limit: int,
 ) -> list[FailingRow]:
     """What was met between two moments, the most widespread first; those with a fix that is known to work or those
-    without one, and those of agents' own tools or the others, if that is asked."""
+    without one, and those of agents' own tools or the others, if that is asked. `again`: only what more than one
+    session has met, whenever."""
     table, id = ("failure", "id") if project is None else ("failure_in_project", "failure")
     since, until = between
     # Of what was met in no other time the counts are kept; only the others' occurrences must be looked at.
@@ -131,6 +133,9 @@ def failing(
     met = Conditions().add("at BETWEEN ? AND ?", since, until).equal("project", project)
     met.add(f"failure IN (SELECT {id} FROM {table} {partly.sql})", *partly.values)
     where = Conditions().behind(FailingRow._fields, after)
+    if again:
+        met_again = Conditions().equal("project", project).add("sessions > 1")
+        where.add(f"id IN (SELECT {id} FROM {table} {met_again.sql})", *met_again.values)
     if fixed is not None:
         where.add(f"id {'' if fixed else 'NOT '}IN (SELECT failure FROM fix WHERE status = 'active')")
     if of_agents is not None:

@@ -76,10 +76,10 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
 
 def _sums(memory: Hardwon, project: str | None, last: int, period: Period, limited: bool) -> dict[str, Any]:
     between = (period.since, period.until)
-    failing, _ = browse.failing(memory, project=project, between=between, only_here=limited, limit=_SHOWN)
+    failing, _ = browse.failing(memory, project=project, between=between, again=True, only_here=limited, limit=_SHOWN)
     return {
         "proof": _proof(memory, project or "", period),
-        "failing": [one for one in failing if one.sessions > 1],
+        "failing": failing,
         "said": browse.said_again(memory, project=project, limit=_SHOWN),
         "learned": browse.learned(memory, project=project, since=last - _WEEK, limit=_SHOWN),
         "totals": browse.totals(memory, project=project),
