@@ -362,8 +362,13 @@ def _is_known(db: Database, row: SessionRow) -> bool:
         return held.path != row.path  # whose a file is, is decided anew with each harvest of it
     if held.harvester_version != VERSION or held.owner != row.owner:
         return False
-    mine = (row.format not in _NOT_THE_AGENTS_OWN, row.messages, row.content_hash)
-    return (held.format not in _NOT_THE_AGENTS_OWN, held.messages, held.content_hash) >= mine
+    return held.content_hash == row.content_hash or is_better(held, row)
+
+
+def is_better(held: sessions.Held, row: SessionRow, copied: int = 0) -> bool:
+    """Whether the copy that is held tells more than another one, which does not count so many messages of its own."""
+    mine = (row.format not in _NOT_THE_AGENTS_OWN, row.messages + copied, row.content_hash)
+    return (held.format not in _NOT_THE_AGENTS_OWN, held.messages, held.content_hash) > mine
 
 
 def _count(report: Report, row: SessionRow) -> None:
