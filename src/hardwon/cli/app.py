@@ -83,6 +83,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "export": ("exchange:export", "Write the lessons as files, or everything for machines."),
         "import": ("exchange:import_", "Bring back an export, or take over another memory."),
         "migrate": ("exchange:migrate", "Copy the store to PostgreSQL, or back to a file."),
+        "push": ("team:push", "Send what sessions taught to the team, never what was said."),
+        "pull": ("team:pull", "Fetch what the team knows, for this machine's hooks."),
         "serve": ("serve:serve", "Serve the store over HTTP, until Ctrl-C."),
         "mcp": ("serve:mcp", "Serve an agent over MCP; the agent starts it."),
         "token": ("serve:app", "Say who may use the service."),

@@ -6,11 +6,13 @@ ids are made anew from what they are ids of, trust and status come from the rule
 
 from __future__ import annotations
 
+import base64
 import math
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
@@ -25,14 +27,15 @@ from hardwon.harvest.rules import catalogue
 from hardwon.map.touched import Ran, Touch
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
 from hardwon.model.lesson import DISTILLED, Draft, Source
-from hardwon.model.session import Origin, SessionOutcome
+from hardwon.model.session import Origin
 from hardwon.sessions.project import Project
-from hardwon.store import failures, lessons, meta, projects, schema, sessions
+from hardwon.store import failures, integrity, lessons, meta, projects, schema, sessions
 from hardwon.store.database import Column, Database, Row, Table, batches, insert, marks
 from hardwon.store.deletion import Removal, changed_text
 from hardwon.store.projects import OpenedRow
 from hardwon.store.sessions import CHARACTERS_PER_DIGEST, CallRow, Said, SessionRow, Trail, root_of
-from hardwon.text.normalise import derived, digest
+from hardwon.store.spool import told_in
+from hardwon.text.normalise import derived, digest, normalised
 from hardwon.text.shown import clean
 
 Rows = dict[str, list[list[Any]]]
@@ -48,6 +51,8 @@ _CHARACTERS_PER_TRAIL = 64 * 1024
 _ROWS_PER_TABLE = 200_000
 _MAX_INTEGER = 1 << 60
 _SESSIONS_AT_ONCE = 50
+_BYTES_SENT_PLAIN = 128 * 1024
+_MAX_BYTES = 32 * 1024 * 1024
 _FINGERPRINT = re.compile(r"F[0-9a-f]{16}")
 _EMPTY: list[list[Any]] = []
 
@@ -59,7 +64,29 @@ class SessionRows(Struct, frozen=True, kw_only=True):
     """The id that the service gives it; it makes its own, whatever stands here."""
     project: str
     """As the team calls it: a git remote, or a name."""
-    rows: Rows
+    rows: Rows = {}
+    packed: str = ""
+    """The rows, where they are many: their JSON, compressed by zlib, in base64."""
+
+    def small(self) -> SessionRows:
+        """As it is sent: a request may not be long."""
+        plain = msgspec.json.encode(self.rows)
+        if len(plain) <= _BYTES_SENT_PLAIN:
+            return self
+        return msgspec.structs.replace(self, rows={}, packed=base64.b64encode(zlib.compress(plain, 6)).decode())
+
+    def whole(self) -> SessionRows:
+        """With its rows. Raises `NotAllowed` for what is none, or more than a session may have."""
+        if not self.packed:
+            return self
+        try:
+            opened = zlib.decompressobj()
+            plain = opened.decompress(base64.b64decode(self.packed, validate=True), _MAX_BYTES)
+            if not opened.eof:
+                raise NotAllowed(f"a session may have at most {_MAX_BYTES:,} bytes of rows")
+            return msgspec.structs.replace(self, rows=msgspec.json.decode(plain, type=Rows), packed="")
+        except (ValueError, zlib.error, msgspec.DecodeError, RecursionError) as error:
+            raise NotAllowed(f"the packed rows cannot be read: {error}") from None
 
     @property
     def hash(self) -> str:
@@ -148,12 +175,9 @@ def _rows_of(db: Database, project: str, part: Sequence[str]) -> dict[str, Rows]
 def _taught(project: str) -> tuple[str, str, list[object]]:
     """Of lessons: those that rules drew from the session itself, without what a person here decided against."""
     rules = sorted(catalogue.OVER_STORE)
-    return (
-        "JOIN lesson l ON l.id = t.lesson",
-        "(l.kept = 0 OR l.status = 'active') AND l.project = ? AND l.scope = 'project' "
-        + f"AND l.rule NOT IN ({marks(rules)})",
-        [project, *rules],
-    )
+    here = "l.project = ? AND l.scope = 'project' AND (l.kept = 0 OR l.status = 'active')"
+    where = f"{here} AND l.rule NOT IN ({marks(rules)})"
+    return "JOIN lesson l ON l.id = t.lesson", where, [project, *rules]
 
 
 def _add_named(db: Database, rows: Rows) -> None:
@@ -241,7 +265,9 @@ class Taken(Struct, frozen=True):
     """As the pusher called it."""
     became: str
     """`stored`; `known`: it was here already; `forgotten`: this team does not want to know of it; `held`: somebody else
-    pushed it first."""
+    pushed it first; `refused`: it cannot be."""
+    why: str = ""
+    """It was refused."""
 
 
 def take(db: Database, sent: SessionRows, *, author: str, called: str) -> Taken:
@@ -250,6 +276,7 @@ def take(db: Database, sent: SessionRows, *, author: str, called: str) -> Taken:
     `author` is who pushed it, as what is on record of it says, and `called` how people are told. Counts and the rules
     over the project are behind until `settle`. Raises `NotAllowed` for rows that cannot be.
     """
+    sent = sent.whole()
     project = Project(_project_key(db, sent.project), "")
     learned, told = _learned(_checked(sent.rows, meta.scrubber(db).scrub), project, called)
     id, hash = learned.row.id, sent.hash
@@ -287,15 +314,55 @@ def _replace(db: Database, learned: Learned, told: list[tuple[Row, list[Row]]]) 
 
 
 def _counted_once(db: Database, learned: Learned) -> Learned:
-    """Without what stands in another session of the team, whose evidence it is; its machine may not have known."""
-    before = learned.trail.copied
-    shared = sessions.copied(db, learned.row, learned.trail)
-    if shared <= before:
+    """Each message counts for the earliest session that has it, in whatever order the team's machines push them."""
+    row, trail = learned.row, learned.trail
+    if not trail.opening:
         return learned
-    speakers = learned.trail.digests[: before * CHARACTERS_PER_DIGEST : CHARACTERS_PER_DIGEST]
-    row = learned.row
-    whole = row._replace(messages=row.messages + before, user_messages=row.user_messages + speakers.count("u"))
-    return without_copy(learned._replace(row=whole), shared)
+    others = db.query(
+        "SELECT s.id, s.started_at, s.external_id, t.digests, t.copied FROM trail t JOIN session s ON s.id = t.session "
+        "WHERE t.opening = ? AND t.session <> ? ORDER BY s.started_at, s.external_id",
+        (trail.opening, row.id),
+    )
+    mine = (row.started_at, row.external_id)
+    shared = {id: sessions.in_common(trail.digests, digests) for id, _, _, digests, _ in others}
+    before = max((shared[id] for id, *when, _, _ in others if tuple(when) < mine), default=0)
+    for id, *when, _, copied in others:
+        if tuple(when) > mine and shared[id] > copied:
+            _shorten(db, id, shared[id])
+    if before <= trail.copied:
+        return learned
+    speakers = _speakers(trail.digests, 0, trail.copied)
+    whole = row._replace(messages=row.messages + trail.copied, user_messages=row.user_messages + speakers)
+    return without_copy(learned._replace(row=whole), before)
+
+
+def _speakers(digests: str, first: int, last: int) -> int:
+    """How many of some messages a person sent."""
+    each = CHARACTERS_PER_DIGEST
+    return digests[first * each : last * each : each].count("u")
+
+
+def _shorten(db: Database, id: str, copied: int) -> None:
+    """What `without_copy` leaves out of what a session taught, taken out of its rows."""
+    digests, before = db.query("SELECT digests, copied FROM trail WHERE session = ?", (id,))[0]
+    meta.mark_stale(db, failures.of_source(db, id) | lessons.of_source(db, id))
+    for table, of in (("call", "session"), ("lesson_source", "source"), ("statement", "source")):
+        db.execute(f"DELETE FROM {table} WHERE {of} = ? AND message_index < ?", (id, copied))
+    db.execute("DELETE FROM fix_evidence WHERE source = ? AND passing_message < ?", (id, copied))
+    calls, errors, first = db.query(
+        "SELECT count(*), count(*) FILTER (WHERE outcome = 'error'), min(position) FROM call WHERE session = ?", (id,)
+    )[0]
+    for table in ("occurrence", "tried"):
+        db.execute(
+            f"DELETE FROM {table} WHERE source = ? AND position < ?", (id, _MAX_INTEGER if first is None else first)
+        )
+    db.execute(
+        "UPDATE session SET messages = messages - ?, user_messages = user_messages - ?, tool_calls = ?, errors = ? "
+        "WHERE id = ?",
+        (copied - before, _speakers(digests, before, copied), calls, errors, id),
+    )
+    db.execute("UPDATE trail SET copied = ? WHERE session = ?", (copied, id))
+    integrity.reseal(db, "session", [id])
 
 
 def _expose(db: Database, row: SessionRow, told: list[tuple[Row, list[Row]]]) -> None:
@@ -542,3 +609,139 @@ def settle(db: Database) -> None:
     meta.recount_stale(db)
     walk.look_over(db)
     meta.recount_stale(db)
+
+
+# What the team knows of a project, as a machine keeps it for its hooks.
+
+TableRows = list[dict[str, Any]]
+_LESSONS_PULLED = 2_000
+_FAILURES_PULLED = 5_000
+_MAX_CHARACTERS_PULLED = 4_000
+
+
+class Knowledge(Struct, frozen=True, kw_only=True):
+    """What hooks tell in a project: rows of a store by the names of their columns."""
+
+    project: str
+    """Its id, in whichever store the rows are."""
+    lesson: TableRows = []
+    failure: TableRows = []
+    failure_in_project: TableRows = []
+    fix: TableRows = []
+    conflict: TableRows = []
+    conflict_member: TableRows = []
+    standing: TableRows = []
+
+
+def knowledge(db: Database, project: str) -> Knowledge:
+    """What a session of the project may be told, and nothing that only other projects have seen."""
+
+    def rows(name: str, where: str, values: Sequence[object], order: str) -> TableRows:
+        table = schema.TABLES.named[name]
+        told = f"({table.mirrored}) AND {where}" if table.mirrored else where
+        found = db.query(f"SELECT {', '.join(table.names)} FROM {name} WHERE {told} ORDER BY {order}", values)
+        return [dict(zip(table.names, row, strict=True)) for row in found]
+
+    lesson = rows(
+        "lesson", "(project = ? OR project IS NULL)", (project,), f"confidence DESC, id LIMIT {_LESSONS_PULLED}"
+    )
+    here = rows("failure_in_project", "project = ?", (project,), f"sessions DESC, failure LIMIT {_FAILURES_PULLED}")
+    ids = [row["failure"] for row in here]
+    failure = [row for part in batches(ids) for row in rows("failure", f"id IN ({marks(part)})", part, "id")]
+    fix = [row for part in batches(ids) for row in rows("fix", f"failure IN ({marks(part)})", part, "id")]
+    told = [row for row in fix if told_in(project, row["projects"])]
+    members = [
+        row
+        for part in batches([row["id"] for row in lesson])
+        for row in rows("conflict_member", f"lesson IN ({marks(part)})", part, "conflict, lesson")
+    ]
+    open_ = sorted({row["conflict"] for row in members})
+    return Knowledge(
+        project=project,
+        lesson=lesson,
+        failure=[row | {"words": ""} for row in failure],  # which may be another project's
+        failure_in_project=here,
+        fix=[row | {"projects": project if project in row["projects"].split(",") else ""} for row in told],
+        conflict=[row for part in batches(open_) for row in rows("conflict", f"id IN ({marks(part)})", part, "id")],
+        conflict_member=members,
+        standing=rows("standing", "project = ?", (project,), "agent, rank"),
+    )
+
+
+def add_known(copy: Database, store: Database, known: Knowledge, project: str) -> None:
+    """Put what the team knows beside what this machine does, in the file that its hooks read.
+
+    What was forgotten or decided on here stays so.
+    """
+    forgotten = meta.load_tombstones(store)
+    decided = {row[0] for row in store.query("SELECT id FROM lesson WHERE kept = 1")}
+    decided |= {row[0] for row in store.query("SELECT id FROM fix WHERE reviewed = 1")}
+
+    def wanted(name: str, row: dict[str, Any]) -> bool:
+        texts = [value for value in row.values() if isinstance(value, str)]
+        gone = forgotten and (
+            any(map(forgotten.says, texts))
+            or (name == "lesson" and forgotten.holds("lesson", normalised(row["text"])))
+            or any(forgotten.holds("failure", text) for text in texts if _FINGERPRINT.fullmatch(text))
+        )
+        return not gone and row.get("id") not in decided
+
+    kept: dict[str, set[Any]] = defaultdict(set)
+    for name in ("failure", "failure_in_project", "fix", "lesson", "conflict", "conflict_member"):
+        table = schema.TABLES.named[name]
+        rows = [_local(table, row, known.project, project) for row in getattr(known, name)]
+        rows = [row for row in rows if wanted(name, row)]
+        for column, parent, _ in table.refers:
+            if parent in kept or parent in ("failure", "fix", "lesson", "conflict"):
+                rows = [row for row in rows if row[column] in kept[parent]]
+        _put(copy, table, rows)
+        kept[name] |= {row["id"] for row in rows if "id" in row}
+    _put_standing(copy, known, project, [row for row in known.standing if wanted("standing", row)])
+
+
+def _local(table: Table, row: dict[str, Any], theirs: str, ours: str) -> dict[str, Any]:
+    """With the columns of this store, its id of the project, and texts that a terminal can show."""
+
+    def value(column: Column) -> Any:
+        found = row.get(column.name, column.default)
+        if column.type == "TEXT" and isinstance(found, str):
+            found = clean(found)[:_MAX_CHARACTERS_PULLED]
+        return found
+
+    made = {column.name: value(column) for column in table.columns}
+    for column in ("project", "projects"):
+        if made.get(column) == theirs:
+            made[column] = ours
+    return made
+
+
+def _put(copy: Database, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    changed = ", ".join(f"{name} = excluded.{name}" for name in table.names if name not in table.key)
+    action = f"DO UPDATE SET {changed}" if changed else "DO NOTHING"
+    put = insert(table.name, table.names, f"ON CONFLICT ({', '.join(table.key)}) {action}")
+    copy.bulk(put, [tuple(row[name] for name in table.names) for row in rows])
+
+
+def _put_standing(copy: Database, known: Knowledge, project: str, theirs: Sequence[dict[str, Any]]) -> None:
+    """Lines of both, best first in each section; the same is told once."""
+    table = schema.TABLES.named["standing"]
+    columns = ", ".join(table.names)
+    ours = [dict(zip(table.names, row, strict=True)) for row in copy.query(
+        f"SELECT {columns} FROM standing WHERE project = ? ORDER BY agent, rank", (project,))]  # fmt: skip
+    other = [_local(table, row, known.project, project) for row in theirs]
+    lines: list[dict[str, Any]] = []
+    for agent in sorted({row["agent"] for row in (*ours, *other)}):
+        both = [*_lines_for(agent, other), *_lines_for(agent, ours)]
+        sections = list(dict.fromkeys(row["section"] for row in both))
+        both.sort(key=lambda row: (sections.index(row["section"]), -row["score"]))
+        once = {row["item"]: row for row in reversed(both)}
+        once = {normalised(row["text"]): row for row in reversed([row for row in both if once[row["item"]] is row])}
+        left = [row for row in both if once.get(normalised(row["text"])) is row]
+        lines += [row | {"agent": agent, "rank": rank} for rank, row in enumerate(left)]
+    copy.execute("DELETE FROM standing WHERE project = ?", (project,))
+    _put(copy, table, lines)
+
+
+def _lines_for(agent: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """An agent that was never seen there gets what holds for any."""
+    return [row for row in rows if row["agent"] == agent] or [row for row in rows if not row["agent"]]

@@ -43,13 +43,14 @@ from hardwon.serve.resources import (
     lessons,
     search,
     store,
+    team,
 )
 
 if TYPE_CHECKING:
     from hardwon.serve.mcp import Mounted
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
-RESOURCES = (health, lessons, failures, attempts, interactions, documents, search, store)
+RESOURCES = (health, lessons, failures, attempts, interactions, documents, search, store, team)
 PAGES = (
     frame,
     overview,

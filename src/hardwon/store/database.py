@@ -192,8 +192,7 @@ class Table(Struct, frozen=True, dict=True):
 def table(
     name: str, *columns: Column, key: str = "id", indexes: Sequence[Index] = (), sent: str = "", **more: Any
 ) -> Table:
-    lists = {"key": tuple(key.split()), "indexes": tuple(indexes), "sent": tuple(sent.split())}
-    return Table(name, columns, **lists, **more)
+    return Table(name, columns, key=tuple(key.split()), indexes=tuple(indexes), sent=tuple(sent.split()), **more)
 
 
 class Declared(tuple[Table, ...]):

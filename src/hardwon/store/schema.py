@@ -823,8 +823,8 @@ TABLES = declared(
         since=2,
         service=True,
     ),
-    # What was pushed to a team, or by whom it was: of a machine's store `author` names the service, of the service's who
-    # pushed it. `item` is an id without its letter; `hash` is of what was sent, or says that it was forgotten.
+    # What was pushed: in a machine's store `author` names the service, in the service's who pushed it. `item` is an id
+    # without its letter; `hash` is of what was sent, or says that it was forgotten.
     table(
         "pushed",
         ours("item"),
