@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 TOKEN_VARIABLE = "HARDWON_TEAM_TOKEN"  # noqa: S105 - its name
 TOKEN_FILE = "team-token"  # noqa: S105 - its name
-_BYTES_PER_REQUEST = 256 * 1024
-_SESSIONS_PER_REQUEST = 100
+_BYTES_PER_REQUEST = 128 * 1024
+_SESSIONS_PER_REQUEST = 50
+"""Others wait for so long until they can push."""
 _LARGEST_SESSION = 900 * 1024
 """The service takes requests of a megabyte."""
 

@@ -235,16 +235,17 @@ class Connection:
             hook_data.settle_exposures(db, now())
         return done
 
-    def settle(self) -> None:
-        """Bring up to date all that follows from sessions that were pushed here."""
+    def settle(self, only: str = "") -> None:
+        """Bring up to date all that follows from sessions that were pushed here, or what does in one project."""
         from hardwon.exchange import team
         from hardwon.harvest.upkeep import archive_idle
 
         db = self.writing()
-        team.settle(db)
-        with db.transaction():
-            archive_idle(db, now(), self.config.half_life_days)
-        self.refresh_standing()
+        with db.unhurried():
+            team.settle(db, only)
+            with db.transaction():
+                archive_idle(db, now(), self.config.half_life_days)
+            self.refresh_standing()
 
     def scrubber(self, *, personal: bool = False) -> Scrubber:
         """Gives the same secret the same mark as in everything this store holds."""

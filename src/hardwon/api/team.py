@@ -44,8 +44,7 @@ class Team(Part):
 
     def settle(self) -> None:
         """Count what was pushed, and apply the rules over whole projects."""
-        with self._memory.writing().unhurried():
-            self._memory.settle()
+        self._memory.settle()
 
     def known(self, project: str) -> Knowledge:
         """What hooks tell in a project. Raises `NotFound`."""

@@ -604,10 +604,10 @@ def withdraw(db: Database, id: str, author: str) -> bool:
     return True
 
 
-def settle(db: Database) -> None:
-    """Apply the rules over projects that have new sessions, and count what is behind."""
+def settle(db: Database, only: str = "") -> None:
+    """Apply the rules over projects that have new sessions, or over one of them, and count what is behind."""
     meta.recount_stale(db)
-    walk.look_over(db)
+    walk.look_over(db, only)
     meta.recount_stale(db)
 
 

@@ -428,8 +428,8 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
     return dropped
 
 
-def look_over(db: Database) -> None:
-    """Apply the rules over the store to every project that has new sessions; to all, when the rules are new.
+def look_over(db: Database, only: str = "") -> None:
+    """Apply the rules over the store to every project that has new sessions, or to one; to all, when the rules are new.
 
     What a rule finds is compared with what it found the last time: what is new is added, what is gone is taken back,
     and nothing is written when nothing changed.
@@ -439,6 +439,8 @@ def look_over(db: Database) -> None:
             meta.mark_for_rules(db, [row[0] for row in db.query("SELECT id FROM project ORDER BY id")])
             meta.remember_rules(db, catalogue.VERSION)
     for project in meta.stale_for_rules(db):
+        if only not in ("", project):
+            continue
         with db.transaction():
             forgotten = meta.load_tombstones(db)
             _apply(db, project, [one for one in catalogue.of_project(db, project) if not _gone(one, forgotten)])

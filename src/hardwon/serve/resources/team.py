@@ -14,6 +14,7 @@ from hardwon.exchange.team import Knowledge, SessionRows, Taken
 from hardwon.serve import permissions
 from hardwon.serve.permissions import Caller
 from hardwon.serve.routes import Asked, Id, bad, pool, reading, reads, writes
+from hardwon.store import meta
 
 _SESSIONS_PER_REQUEST = 500
 
@@ -52,8 +53,11 @@ def withdraw(request: Asked, data: WithdrawnSessions) -> WithdrawnSessions:
 @writes("POST", "/settle", "push")
 def settle(request: Asked) -> WithdrawnSessions:
     """Count what was pushed and apply the rules over whole projects: the last request of a push."""
-    with pool(request).writing() as memory:
-        Team(memory, permissions.of(request).name).settle()
+    with reading(request) as memory:
+        behind = meta.stale_for_rules(memory.reading())
+    for project in behind or [""]:  # others write in between
+        with pool(request).writing() as memory:
+            memory.settle(project)
     return WithdrawnSessions()
 
 
