@@ -384,6 +384,19 @@ def test_what_the_team_forgot_is_not_taken_again(machine: Path, home: Path) -> N
         assert [one.became for one in memory.team.take([rows])] == ["forgotten"]
 
 
+def test_a_lesson_that_its_machine_forgot_leaves_no_word_with_the_team(tmp_path: Path, there: Database) -> None:
+    home = tmp_path / "machine"
+    harvested(home, [at_work("s-1", says="Always keep the walruses out of the harbour.")])
+    take(there, rows_of(home)[0])
+    team.settle(there)
+    assert "walruses" in everything(there)
+    with Hardwon(home) as memory:
+        memory.store.forget(text="walruses")
+    assert take(there, rows_of(home)[0]).became == "stored"
+    team.settle(there)
+    assert "walruses" not in everything(there)
+
+
 def test_what_was_forgotten_here_is_marked_to_be_withdrawn_and_what_is_old_is_not(tmp_path: Path) -> None:
     home = tmp_path / "machine"
     harvested(home, [at_work("s-1"), at_work("s-2", day=2)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,8 @@ def texts(service: Service, token: str, remote: str) -> set[str]:
 def told(home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """What the hook of a machine hands to a session of the project."""
     monkeypatch.setenv("HARDWON_HOME", str(home))
-    done = hook("session-start", example("claude-code", "session-start", cwd=str(home.parent / "reef")), "claude-code")
+    payload = example("claude-code", "session-start", cwd=str(home.parent / "reef"))
+    done = hook("session-start", {**payload, "session_id": secrets.token_hex(8)}, "claude-code")
     return str(context(done)["additionalContext"]) if done.stdout.strip() else ""
 
 
@@ -161,7 +163,9 @@ def test_a_folder_without_a_remote_needs_a_name_for_the_team(home: Path, tmp_pat
 def test_what_is_forgotten_on_a_machine_is_forgotten_by_the_team_and_the_other_way_round(
     machine: Machine, service: Service, token: str, remote: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada = machine("ada", "Always keep the walruses out of the harbour.", "Always use uv in this project.")
+    ada = machine(
+        "ada", "Always keep the walruses out of the harbour.", "Always use uv in this project.", "Never hurry."
+    )
     ben = machine("ben", "Always use uv in this project.", "Never feed the narwhals after dark.")
     pushed(ada)
     pushed(ben)
@@ -250,26 +254,26 @@ def test_a_token_that_others_can_read_is_not_used(home: Path, monkeypatch: pytes
 
 
 def test_the_commands_show_every_row_before_and_say_what_they_did(
-    machine: Machine, remote: str, run: Run, monkeypatch: pytest.MonkeyPatch
+    machine: Machine, remote: str, hardwon: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = machine("ada", "Always use uv in this project.", allowed=False)
     name = remote.rsplit("/", 1)[1]
     monkeypatch.setenv("HARDWON_HOME", str(home))
-    assert "look first" in run("push", "--project", name).stderr
-    assert "No project may be pushed yet" in run("push").stdout
-    shown = run("push", "--dry-run", "--project", name, "--yes")
+    assert "look first" in hardwon("push", "--project", name).stderr
+    assert "No project may be pushed yet" in hardwon("push").stdout
+    shown = hardwon("push", "--dry-run", "--project", name, "--yes")
     assert shown.returncode == 0, shown.stderr
     assert "quote='Always use uv in this project.'" in shown.stdout
     assert "would leave this machine" in shown.stderr
-    listed = msgspec.convert(json.loads(run("push", "--dry-run", "--json").stdout), list[SessionRows])
+    listed = msgspec.convert(json.loads(hardwon("push", "--dry-run", "--json").stdout), list[SessionRows])
     assert [one.project for one in listed] == [remote]
-    assert "1 sessions of 1 projects pushed" in run("push").stdout
-    assert json.loads(run("push", "--json").stdout)["unchanged"] == 1
-    assert "lessons" in run("pull").stdout
-    assert json.loads(run("pull", "--json").stdout)["projects"] == [name]
+    assert "1 sessions of 1 projects pushed" in hardwon("push").stdout
+    assert json.loads(hardwon("push", "--json").stdout)["unchanged"] == 1
+    assert "lessons" in hardwon("pull").stdout
+    assert json.loads(hardwon("pull", "--json").stdout)["projects"] == [name]
     monkeypatch.setenv("HARDWON_HOME", str(home.parent / "nobody"))
-    assert run("push").returncode == 1
-    assert "team_url" in run("pull").stderr
+    assert hardwon("push").returncode == 1
+    assert "team_url" in hardwon("pull").stderr
 
 
 @pytest.fixture

@@ -291,9 +291,24 @@ def take(db: Database, sent: SessionRows, *, author: str, called: str) -> Taken:
         held = sessions.held(db, id)
         if held is not None and (author not in known or walk.is_better(held, left.row, left.trail.copied)):
             return Taken(sent.session, "held" if author not in known else "known")
+        before = lessons.of_source(db, id)
         _replace(db, left, told)
         meta.note_pushed(db, [(id, hash)], author, now())
+        unsaid = before - lessons.of_source(db, id)
+    _erase(db, unsaid)
     return Taken(sent.session, "stored")
+
+
+def _erase(db: Database, ids: Collection[str]) -> None:
+    """Lessons that a session no longer says, and nobody else: it may be that somebody forgot them."""
+    said = "SELECT 1 FROM lesson_source WHERE lesson = l.id"
+    alone = f"SELECT id FROM lesson l WHERE id = ? AND kept = 0 AND NOT EXISTS ({said})"
+    gone = [id for id in sorted(ids) if db.query(alone, (id,))]
+    if gone:
+        with db.transaction():
+            removal = Removal(db)
+            removal.lessons(gone)
+            removal.finish()
 
 
 def _project_key(db: Database, name: str) -> str:
