@@ -41,7 +41,8 @@ from hardwon.capture.past_failures import PastFailures
 from hardwon.capture.verify import Verified
 from hardwon.errors import BadConfig, HardwonError, NotAllowed, NotFound, NotOffered, StoreError
 from hardwon.exchange.dump import Header
-from hardwon.exchange.team import Knowledge, Taken
+from hardwon.exchange.pulled import Knowledge
+from hardwon.exchange.team import Taken
 from hardwon.measure import report
 from hardwon.measure.metrics import Metrics
 from hardwon.model.attempt import Attempt, Similar

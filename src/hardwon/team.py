@@ -23,7 +23,8 @@ from hardwon.api.connection import PULLED
 from hardwon.clock import now
 from hardwon.durable import write_whole
 from hardwon.errors import BadConfig, HardwonError, NotAllowed, NotFound
-from hardwon.exchange.team import Knowledge, SessionRows, outgoing
+from hardwon.exchange.pulled import Knowledge
+from hardwon.exchange.team import SessionRows, outgoing
 from hardwon.store import meta
 from hardwon.store.database import Database
 from hardwon.text.normalise import digest

@@ -186,7 +186,7 @@ class Connection:
         """What the team knows, as it was pulled last."""
         import msgspec
 
-        from hardwon.exchange.team import Knowledge, add_known
+        from hardwon.exchange.pulled import Knowledge, add_known
 
         path = self.home / PULLED
         if not self.config.team_url or not path.exists():

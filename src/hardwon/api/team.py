@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from hardwon.api.connection import Part
 from hardwon.errors import NotAllowed
 from hardwon.exchange import team
-from hardwon.exchange.team import Knowledge, SessionRows, Taken
+from hardwon.exchange.pulled import Knowledge, knowledge
+from hardwon.exchange.team import SessionRows, Taken
 from hardwon.store import meta
 from hardwon.store.database import Database
 from hardwon.text.normalise import digest
@@ -49,7 +50,7 @@ class Team(Part):
     def known(self, project: str) -> Knowledge:
         """What hooks tell in a project. Raises `NotFound`."""
         found = self._memory.project(project) or ""
-        return team.knowledge(self._memory.reading(), found)
+        return knowledge(self._memory.reading(), found)
 
     def _author(self, db: Database) -> str:
         """The same for all tokens of one name; without the key of the store nobody can tell whose it is."""

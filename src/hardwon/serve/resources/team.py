@@ -10,7 +10,8 @@ from msgspec import Meta, Struct
 from hardwon.api import Hardwon
 from hardwon.api.team import Team
 from hardwon.errors import NotFound
-from hardwon.exchange.team import Knowledge, SessionRows, Taken
+from hardwon.exchange.pulled import Knowledge
+from hardwon.exchange.team import SessionRows, Taken
 from hardwon.serve import permissions
 from hardwon.serve.permissions import Caller
 from hardwon.serve.routes import Asked, Id, bad, pool, reading, reads, writes
