@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,12 +12,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from benchmarks import push
 
 from hardwon import BadConfig, Hardwon, HardwonError, NotAllowed, NotFound, connect, team
 from hardwon.afterwards import exchange_with_team
 from hardwon.client import Client
 from hardwon.exchange.team import SessionRows
-from tests.conftest import ClaudeSession, Run
+from tests.conftest import ClaudeSession, Run, same_marks
 from tests.hook.conftest import context, example, hook
 from tests.serve.service import Service
 
@@ -294,3 +296,26 @@ def test_a_session_of_many_calls_goes_in_one_request(machine: Machine, many: Cli
     assert len(msgspec.json.encode(large)) > 1_000_000
     assert many.team.take([large.small()])[0].became == "stored"
     assert many.sessions.list(project=remote)[0].tool_calls == 14_000
+
+
+def test_machines_that_are_killed_and_push_again_make_the_store_of_one(
+    shared: Path, postgres: str, tmp_path: Path
+) -> None:
+    """Real sessions of strangers, a real PostgreSQL; `python -m benchmarks.push` does it with all of them."""
+    found = sorted((shared / "projects" / "codex").rglob("*.jsonl"), key=lambda path: (path.stat().st_size, path))
+    files = [path for path in found if path.stat().st_size > 20_000][:6]
+    whole = push.machine(tmp_path / "one" / "hardwon", files)
+    machines = [push.machine(tmp_path / f"m{at}" / "hardwon", files[at::2]) for at in range(2)]
+    names = push.team_names(whole.home)
+    (tmp_path / "there").mkdir()
+    with push.team_service(tmp_path / "there", postgres) as (running, token):
+        for one in machines:
+            push.join(one, running.address, token, names)
+        assert push.push_all(machines, 2, random.Random(1)) >= 2
+    with Hardwon(tmp_path / "reference") as memory:
+        same_marks(memory)
+        memory.team.take(list(push.sent_by(whole, names)))
+        memory.team.settle()
+    done = push.compared(push.content(tmp_path / "reference" / "hardwon.db", {}), push.content(postgres, {}))
+    assert (done.missing, done.added, dict(done.changed)) == (0, 0, {}), done.examples
+    assert done.equal > 50

@@ -464,6 +464,8 @@ def _apply(db: Database, project: str, found: list[Found]) -> None:
             continue
         at = min(source.at for source in one.cited)
         id = lessons.save(db, one.draft, admitted, project=project, agent="", at=at, version=VERSION)
+        if id not in wanted:  # of whatever sessions came first
+            lessons.settle(db, id, why="counted again", failure=one.draft.failure)
         wanted.setdefault(id, set()).update(source._replace(lesson=id) for source in one.cited)
     for id in sorted({*held, *wanted}):
         before, after = held.get(id, set()), wanted.get(id, set())
