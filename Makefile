@@ -56,6 +56,7 @@ nightly: $(VENV)/test.stamp
 	HOSTILE_LENGTH=250000 $(campaign) tests/scrub/test_linear_time.py -n0 -q
 	EVERY_PAYLOAD=1 $(campaign) tests/serve/test_in_a_browser.py -n0 -q -k hostile
 	WORLD_RUNS=2000 $(campaign) tests/measure/test_worlds.py -n0 -q
+	$(BIN)/python -m benchmarks.push
 
 # What a store goes through, and the table of it in docs/durability.md; FAULTS="--share 0.1" runs a tenth.
 faults: $(VENV)/test.stamp
