@@ -279,5 +279,4 @@ def main(machines: int = MACHINES, kills: int = KILLS, kept: str = "") -> str:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    print(main(*map(int, given[:2])) if len(given) < 3 else main(int(given[0]), int(given[1]), given[2]))
+    print(main(kept="".join(sys.argv[1:2])))
