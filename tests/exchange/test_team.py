@@ -152,6 +152,7 @@ def test_folders_of_this_machine_do_not_leave(tmp_path: Path) -> None:
     session = ClaudeSession("s-1", cwd="/srv/work/reef").user(
         "Always keep the notes in ~/private/diary/reef.md up to date."
     )
+    session.run("wc -l '/home/ada/My Drive/letters to eve/1.txt'", "1")
     session.run("cat /home/ada/.ssh/config ~/taxes/2026.txt /srv/work/secret-client/plan.md", "x")
     session.run(
         "cd /srv/work/reef && pytest -q", "ImportError: cannot import name 'x' from '/home/ada/lib/y.py'", exit_code=1
@@ -163,7 +164,7 @@ def test_folders_of_this_machine_do_not_leave(tmp_path: Path) -> None:
         reef = memory.project("reef") or ""
         ((_, sent),) = team.outgoing(memory.reading(), reef, REMOTE)
     text = msgspec.json.encode(sent).decode()
-    for private in ("ada", "diary", "taxes", ".ssh", "bashrc", "secret-client", "/srv/work", "plan.md"):
+    for private in ("ada", "diary", "taxes", ".ssh", "bashrc", "secret-client", "/srv/work", "plan.md", "eve"):
         assert private not in text
     subjects = [row[5] for row in sent.rows["call"]]
     assert "src/lock.py" in subjects

@@ -104,6 +104,7 @@ class Folders:
         rest = r"(?:[/\\](?:[^\s\"'`;|&<>()]|<[\w-]+>)*)?"  # `<id>` stands for what changes from call to call
         parts = [rf"(?P<own>{'|'.join(kept)})(?:[/\\]+|(?![\w.-]))"] if kept else []
         parts += [rf"(?:{'|'.join(hidden)})(?![\w.-]){rest}"] if hidden else []
+        parts.append(r"(?<=[\"'`])~[\w.-]*[/\\][^\"'`\n]*(?=[\"'`])")  # with spaces in it
         parts.append(rf"(?<![\w~/])~[\w.-]*(?=[/\\]){rest}")
         self._pattern = re.compile("|".join(parts))
 
