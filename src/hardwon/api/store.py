@@ -23,7 +23,7 @@ from hardwon.exchange import atocore, dump, knowledge, loki, markdown, markdown_
 from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
 from hardwon.exchange.markdown import Exported, Merged, merge
-from hardwon.harvest.distil.questions import waiting
+from hardwon.harvest.distil.extract import waiting
 from hardwon.harvest.walk import Progress
 from hardwon.home import DATABASE, FORMER_NAME, former_variables, moved_to_home, switched_off, too_open
 from hardwon.install.command import Where
