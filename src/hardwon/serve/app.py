@@ -43,14 +43,13 @@ from hardwon.serve.resources import (
     lessons,
     search,
     store,
-    team,
 )
 
 if TYPE_CHECKING:
     from hardwon.serve.mcp import Mounted
 
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
-RESOURCES = (health, lessons, failures, attempts, interactions, documents, search, store, team)
+RESOURCES = (health, lessons, failures, attempts, interactions, documents, search, store)
 PAGES = (
     frame,
     overview,
