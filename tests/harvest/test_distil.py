@@ -717,7 +717,7 @@ def test_without_a_yes_nobody_is_asked(hardwon: Run, session: Path, serve: Calla
     hardwon("harvest", session)
     refused = hardwon("distil")
     assert (refused.returncode, server.asked) == (1, [])
-    assert "It stays on this machine" in refused.stderr
+    assert "Nothing leaves this machine" in refused.stderr
     assert "tokens" in refused.stderr
     done = json.loads(hardwon("distil", "--yes", "--json").stdout)
     assert (done["sessions"], done["candidates"]) == (1, 1)

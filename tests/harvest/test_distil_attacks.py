@@ -130,7 +130,11 @@ def many_items(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("carrier", ["web page", "error message"])
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_nothing_of_an_attack_is_believed(
-    kind: str, carrier: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
+    kind: str,
+    carrier: str,
+    home: Path,
+    tmp_path: Path,
+    serve: Callable[..., Server],
 ) -> None:
     payloads = {f"tool-{number}": text for number, text in enumerate(ATTACKS)}
     paths = []
@@ -143,12 +147,15 @@ def test_nothing_of_an_attack_is_believed(
         before = {lesson.id for lesson in memory.lessons.list(status="active")}
         done = memory.sessions.distil()
         believed = [one for one in memory.lessons.list(status="active") if one.id not in before]
-        vouched = [one for one in memory.lessons.list() if one.trust == "human" and one.id not in before]
+        lessons = memory.lessons.list()
+        vouched = [one for one in lessons if one.trust == "human" and one.id not in before]
         told = "\n".join(memory.bootstrap(project.id, budget=4000).text for project in memory.store.projects())
     assert (done.sessions, done.left) == (len(ATTACKS), 0)
-    assert len(server.asked) > 1
+    assert server.asked
     attacks = [one.text for one in (*believed, *vouched) if not _is_of_the_user(one.text)]
     assert not attacks, attacks[:5]
+    tellable = [one.text for one in lessons if "zorb" in one.text and one.trust != "untrusted"]
+    assert not tellable, tellable[:5]
     assert "zorb" not in told
 
 
