@@ -59,6 +59,7 @@ nightly: $(VENV)/test.stamp
 	EVERY_PAYLOAD=1 $(campaign) tests/serve/test_in_a_browser.py -n0 -q -k hostile
 	EVERY_PAYLOAD=1 $(campaign) tests/attacks tests/harvest/test_poison.py tests/harvest/test_distil_attacks.py tests/harvest/test_whose.py -q
 	WORLD_RUNS=2000 $(campaign) tests/measure/test_worlds.py -n0 -q
+	$(BIN)/python -m benchmarks.push
 
 # What a store goes through, and the table of it in docs/durability.md; FAULTS="--share 0.1" runs a tenth.
 faults: $(VENV)/test.stamp

@@ -47,7 +47,7 @@ SAME_MEANING = frozenset(
     __init__ __main__ app
     claude_code cline codex cursor gemini hermes opencode
     attempts capture care conflicts documents exchange experiment failure failures forget interactions journal lessons
-    metrics projects proof queue recall replay review scrub search sessions store watch measure
+    metrics projects proof queue recall replay review scrub search sessions store team watch measure
     """.split()
 )
 

@@ -187,7 +187,7 @@ class ClaudeSession:
         id = f"{self._session}-t{len(self.records)}"
         use = {"type": "tool_use", "id": id, "name": name, "input": arguments}
         self._add("assistant", {"id": f"m{len(self.records)}", "role": "assistant", "content": [use]})
-        result = {"type": "tool_result", "tool_use_id": id, "content": output}
+        result: dict[str, Any] = {"type": "tool_result", "tool_use_id": id, "content": output}
         if error:
             result["is_error"] = True
         return self._add("user", {"role": "user", "content": [result]})

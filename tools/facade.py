@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from hardwon.api import hardwon
 from hardwon.api.connection import Part
 
-NOUNS = ("lessons", "failures", "sessions", "journal", "interactions", "documents", "review", "store")
+NOUNS = ("lessons", "failures", "sessions", "journal", "interactions", "documents", "review", "store", "team")
 
 
 class Method(NamedTuple):

@@ -59,6 +59,7 @@ def _serve(home: Path) -> bool:
             report = memory.harvest(memory.sessions.retained(paths), mine=True)  # the agent itself named them
             memory.store.keep_daily_metrics(report.projects)
             _distil(memory, home, agent)
+            exchange_with_team(memory, home, agent)
     except Exception as problem:
         error = f"{type(problem).__name__}: {problem}"
     for request in requests:
@@ -79,6 +80,24 @@ def _distil(memory: Hardwon, home: Path, agent: str) -> None:
         done, error = None, f"{type(problem).__name__}: {problem}"
     if done or error:
         spool.leave(str(home), "distil", agent, (time.perf_counter_ns() - began) // 1000, error)
+
+
+def exchange_with_team(memory: Hardwon, home: Path, agent: str) -> None:
+    """Push and pull, where a team is set; `doctor` tells that the network has a bad day, and nobody waits for it."""
+    from hardwon import team
+
+    if not memory.config.team_url:
+        return
+    began, error = time.perf_counter_ns(), ""
+    try:
+        if not team.is_joined(memory):
+            return
+        with team.service(memory) as service:
+            team.push(memory, service)
+            team.pull(memory, service)
+    except Exception as problem:
+        error = f"{type(problem).__name__}: {problem}"
+    spool.leave(str(home), "push", agent, (time.perf_counter_ns() - began) // 1000, error)
 
 
 def _is_old(request: Path) -> bool:

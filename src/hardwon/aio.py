@@ -27,6 +27,7 @@ from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.api.sessions import Sessions
 from hardwon.api.store import Store
+from hardwon.api.team import Team
 from hardwon.config import Config
 
 P = ParamSpec("P")
@@ -159,6 +160,15 @@ class AsyncReview(_AsyncPart):
     reopen = _awaitable(Review.reopen)
 
 
+class AsyncTeam(_AsyncPart):
+    """What the machines of a team push to this store, and what they pull from it."""
+
+    take = _awaitable(Team.take)
+    withdraw = _awaitable(Team.withdraw)
+    settle = _awaitable(Team.settle)
+    known = _awaitable(Team.known)
+
+
 class AsyncStore(_AsyncPart):
     """The store as a whole: what it holds, copies, repairs, forgetting, who may use the service."""
 
@@ -215,6 +225,7 @@ class AsyncHardwon:
         self.documents = AsyncDocuments(self._subject.documents, self._worker)
         self.review = AsyncReview(self._subject.review, self._worker)
         self.store = AsyncStore(self._subject.store, self._worker)
+        self.team = AsyncTeam(self._subject.team, self._worker)
 
     @property
     def home(self) -> Path:

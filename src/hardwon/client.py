@@ -36,10 +36,13 @@ from hardwon.api.lessons import Lessons, need_fitting_scope
 from hardwon.api.review import Review
 from hardwon.api.sessions import Sessions
 from hardwon.api.store import Store
+from hardwon.api.team import Team
 from hardwon.capture.past_failures import PastFailures
 from hardwon.capture.verify import Verified
 from hardwon.errors import BadConfig, HardwonError, NotAllowed, NotFound, NotOffered, StoreError
 from hardwon.exchange.dump import Header
+from hardwon.exchange.pulled import Knowledge
+from hardwon.exchange.team import Taken
 from hardwon.measure import report
 from hardwon.measure.metrics import Metrics
 from hardwon.model.attempt import Attempt, Similar
@@ -488,6 +491,19 @@ class ClientStore(_ClientPart):
     purge = _offered(Store.purge, _send("POST", Forgot, "purge"))
 
 
+class _Withdrawn(Struct, frozen=True):
+    sessions: list[str]
+
+
+class ClientTeam(_ClientPart):
+    """`memory.team` of a service."""
+
+    take = _offered(Team.take, _send("POST", list[Taken], "team/sessions"))
+    withdraw = _offered(Team.withdraw, _then(_send("POST", _Withdrawn, "team/withdraw"), lambda gone: gone.sessions))
+    settle = _offered(Team.settle, _then(_send("POST", _Withdrawn, "team/settle"), _done))
+    known = _offered(Team.known, _get(Knowledge, "team/known"))
+
+
 def _bootstrap(http: _Http, given: Given) -> Bootstrap:
     """A session that is named is on record with what it was told."""
     if given["session"]:
@@ -518,6 +534,7 @@ class Client:
         self.documents = ClientDocuments(self._http)
         self.review = ClientReview(self._http)
         self.store = ClientStore(self._http)
+        self.team = ClientTeam(self._http)
 
     if not TYPE_CHECKING:
 

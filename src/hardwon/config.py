@@ -39,6 +39,14 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """`postgresql://…` for a team's store; empty for a file in the home folder."""
     statement_seconds: float = 60.0
     """A server gives up a statement that takes longer, but for a harvest and other long work; 0: never."""
+    team_url: str = ""
+    """The team's service that `hardwon push` sends to and `hardwon pull` asks; its token is in HARDWON_TEAM_TOKEN."""
+    push_projects: str = ""
+    """Projects whose lessons may be pushed: git remotes with commas between, `*` for any part; none by default."""
+    push_never: str = ""
+    """Projects that are never pushed, whatever `push_projects` says."""
+    team_authors: str = "pseudonym"
+    """Of a team's service: who pushed something is told as a `pseudonym`, or by the `name` of the token."""
     fusion_weight: float = 0.5
     """How much meaning counts in a search, the rest is words; 0 makes no vectors."""
     search_sessions: str = "on"
@@ -73,6 +81,10 @@ MEANINGS = {
     "own_folders": "more folders whose sessions are your own, separated as in PATH",
     "database": "postgresql://… for a team's store; empty: a file in Hardwon's folder",
     "statement_seconds": "PostgreSQL cancels statements that take longer, except in long work; 0: never",
+    "team_url": "the team's service that is pushed to and pulled from",
+    "push_projects": "projects that may be pushed: git remotes with commas, * for any part",
+    "push_never": "projects that are never pushed, whatever push_projects says",
+    "team_authors": "on a team's service: who pushed is told as a pseudonym, or by name",
     "experiment": "on: withhold some lines at random to measure whether they help",
     "fusion_weight": "weight of meaning against words in search; 0: words only, no vectors",
     "search_sessions": "on: sessions can be searched by what was said and done",
@@ -101,7 +113,11 @@ _LOWEST: dict[str, float] = {
     "llm_price_in": 0,
     "llm_price_out": 0,
 }
-CHOICES = {"experiment": ("on", "off"), "search_sessions": ("on", "off")}
+CHOICES = {
+    "experiment": ("on", "off"),
+    "search_sessions": ("on", "off"),
+    "team_authors": ("pseudonym", "name"),
+}
 _HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1}
 
 

@@ -32,7 +32,7 @@ _OFF = (False, "off", "false", "0", "")
 class HookConfig:
     """What is set, and `trouble`: what of it could not be used, in words for `hardwon doctor`."""
 
-    __slots__ = ("budget", "database", "experiment", "min_confidence", "trouble")
+    __slots__ = ("budget", "database", "experiment", "min_confidence", "team_url", "trouble")
 
     def __init__(self) -> None:
         self.budget = BUDGET
@@ -40,6 +40,8 @@ class HookConfig:
         self.database = ""
         """Not empty: the store is on a server, and a file that it left here may hold what was forgotten since."""
         self.experiment: object = "off"
+        self.team_url = ""
+        """Not empty: what the team knows stands with what this machine does in the file that a server's store has."""
         self.trouble = ""
 
     @property
@@ -82,6 +84,7 @@ _SETTINGS: dict[str, tuple[Callable[[str], object], Callable[[Any], bool]]] = {
     "budget": (int, lambda value: type(value) is int and value >= 0),
     "min_confidence": (float, lambda value: type(value) in (int, float) and 0 <= value <= 1),
     "database": (str, lambda value: isinstance(value, str)),
+    "team_url": (str, lambda value: isinstance(value, str)),
     "experiment": (str, lambda value: value == "on" or says_off(value)),
 }
 """Name → (how a variable's text is read, what may be set)."""

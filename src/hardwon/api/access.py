@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
 
 
-Scope = Literal["read", "write", "review", "admin", "sessions"]
+Scope = Literal["read", "write", "review", "admin", "sessions", "push"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 PREFIX = "hardwon"

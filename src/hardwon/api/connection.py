@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 
 SCRUB_CACHE = "cache"
+PULLED = "team.json"
+"""What a team knows of this machine's projects, as it was pulled last."""
 BYTES_WORTH_COMPILING = 40_000_000
 """So many take longer to scrub than hyperscan takes to compile its patterns."""
 T = TypeVar("T")
@@ -177,9 +179,28 @@ class Connection:
         sessions.follow_passage_setting(self.writing(), wanted=self.config.search_sessions == "on")
 
     def mirror_for_hooks(self) -> None:
-        """Of a store on a server, hooks read a file on this machine: write it anew."""
-        if isinstance(self.database, str):
-            hook_data.mirror_for_hooks(self.writing(), self.home)
+        """Of a store on a server, and of what a team knows, hooks read a file on this machine: write it anew."""
+        pulled = self.home / PULLED
+        if isinstance(self.database, str) or (self.config.team_url and pulled.exists()):
+            hook_data.mirror_for_hooks(self.writing(), self.home, self._add_pulled)
+
+    def _add_pulled(self, copy: Database) -> None:
+        """What the team knows, as it was pulled last."""
+        import msgspec
+
+        from hardwon.exchange.pulled import Knowledge, add_known
+
+        path = self.home / PULLED
+        if not self.config.team_url or not path.exists():
+            return
+        try:
+            known = msgspec.json.decode(path.read_bytes(), type=dict[str, Knowledge])
+        except (msgspec.DecodeError, RecursionError):
+            return  # the next pull writes it anew
+        here = {row[0] for row in copy.query("SELECT id FROM project")}
+        for project, told in known.items():
+            if project in here:
+                add_known(copy, self.reading(), told, project)
 
     def logs(self, files: Sequence[Path], *, mine: bool = False) -> list[Log]:
         """Files of sessions with whose they are: the one place where that is decided.
@@ -215,6 +236,18 @@ class Connection:
             self.refresh_standing()
             hook_data.settle_exposures(db, now())
         return done
+
+    def settle(self, only: str = "") -> None:
+        """Bring up to date all that follows from sessions that were pushed here, or what does in one project."""
+        from hardwon.exchange import team
+        from hardwon.harvest.upkeep import archive_idle
+
+        db = self.writing()
+        with db.unhurried():
+            team.settle(db, only)
+            with db.transaction():
+                archive_idle(db, now(), self.config.half_life_days)
+            self.refresh_standing()
 
     def scrubber(self, *, personal: bool = False) -> Scrubber:
         """Gives the same secret the same mark as in everything this store holds."""

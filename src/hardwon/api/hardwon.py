@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hardwon.api.review import Review
     from hardwon.api.sessions import Sessions
     from hardwon.api.store import Store
+    from hardwon.api.team import Team
     from hardwon.harvest.sampler import Score, Value
     from hardwon.harvest.walk import Log, Progress, Report
     from hardwon.measure.experiment import Experiment
@@ -120,6 +121,12 @@ class Hardwon(Connection):
         from hardwon.api.store import Store
 
         return Store(self)
+
+    @cached_property
+    def team(self) -> Team:
+        from hardwon.api.team import Team
+
+        return Team(self)
 
     def __enter__(self) -> Hardwon:
         return self

@@ -83,6 +83,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "export": ("exchange:export", "Write lessons as Markdown, or everything as JSON lines."),
         "import": ("exchange:import_", "Import an export, or the memory of another tool."),
         "migrate": ("exchange:migrate", "Copy the store to PostgreSQL, or back to a file."),
+        "push": ("team:push", "Send what sessions taught to the team, never what was said."),
+        "pull": ("team:pull", "Fetch what the team knows, for this machine's hooks."),
         "serve": ("serve:serve", "Serve the store over HTTP, until Ctrl-C."),
         "mcp": ("serve:mcp", "Run the MCP server (your agent starts it)."),
         "token": ("serve:app", "Create, list and revoke access tokens for the service."),

@@ -283,7 +283,7 @@ def _doubt(taken: Taken, seen: _Seen, manifests: _Manifests) -> str:
     proposed = _proposed(taken, seen)
     if proposed == OFFERED:
         return OFFERED
-    if why := next(filter(None, map(_danger, taken.steps)), ""):
+    if why := next(filter(None, map(danger_of_step, taken.steps)), ""):
         return why
     if any(_IS_DEPENDENCIES.fullmatch(file) for file, _ in taken.written):
         return _DEPENDENCIES
@@ -293,10 +293,10 @@ def _doubt(taken: Taken, seen: _Seen, manifests: _Manifests) -> str:
 
 def may_be_shown(line: str) -> bool:
     """Whether a command that did not help may be named: nothing that a person should see first."""
-    return not _danger(line) and not _fetched(line)
+    return not danger_of_step(line) and not _fetched(line)
 
 
-def _danger(text: str) -> str:
+def danger_of_step(text: str) -> str:
     """What speaks against a step by its own words."""
     plain = _plain(text)
     if clean(text) != text or (plain.isascii() and any(sign.isalpha() and not sign.isascii() for sign in text)):

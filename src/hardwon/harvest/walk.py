@@ -362,8 +362,13 @@ def _is_known(db: Database, row: SessionRow) -> bool:
         return held.path != row.path  # whose a file is, is decided anew with each harvest of it
     if held.harvester_version != VERSION or held.owner != row.owner:
         return False
-    mine = (row.format not in _NOT_THE_AGENTS_OWN, row.messages, row.content_hash)
-    return (held.format not in _NOT_THE_AGENTS_OWN, held.messages, held.content_hash) >= mine
+    return held.content_hash == row.content_hash or is_better(held, row)
+
+
+def is_better(held: sessions.Held, row: SessionRow, copied: int = 0) -> bool:
+    """Whether the copy that is held tells more than another one, which does not count so many messages of its own."""
+    mine = (row.format not in _NOT_THE_AGENTS_OWN, row.messages + copied, row.content_hash)
+    return (held.format not in _NOT_THE_AGENTS_OWN, held.messages, held.content_hash) > mine
 
 
 def _count(report: Report, row: SessionRow) -> None:
@@ -423,8 +428,8 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
     return dropped
 
 
-def look_over(db: Database) -> None:
-    """Apply the rules over the store to every project that has new sessions; to all, when the rules are new.
+def look_over(db: Database, only: str = "") -> None:
+    """Apply the rules over the store to every project that has new sessions, or to one; to all, when the rules are new.
 
     What a rule finds is compared with what it found the last time: what is new is added, what is gone is taken back,
     and nothing is written when nothing changed.
@@ -434,6 +439,8 @@ def look_over(db: Database) -> None:
             meta.mark_for_rules(db, [row[0] for row in db.query("SELECT id FROM project ORDER BY id")])
             meta.remember_rules(db, catalogue.VERSION)
     for project in meta.stale_for_rules(db):
+        if only not in ("", project):
+            continue
         with db.transaction():
             forgotten = meta.load_tombstones(db)
             _apply(db, project, [one for one in catalogue.of_project(db, project) if not _gone(one, forgotten)])
@@ -457,6 +464,8 @@ def _apply(db: Database, project: str, found: list[Found]) -> None:
             continue
         at = min(source.at for source in one.cited)
         id = lessons.save(db, one.draft, admitted, project=project, agent="", at=at, version=VERSION)
+        if id not in wanted:  # of whatever sessions came first
+            lessons.settle(db, id, why="counted again", failure=one.draft.failure)
         wanted.setdefault(id, set()).update(source._replace(lesson=id) for source in one.cited)
     for id in sorted({*held, *wanted}):
         before, after = held.get(id, set()), wanted.get(id, set())

@@ -146,7 +146,9 @@ def respond(event: str, payload: dict[str, object], agent: str, config: HookConf
 
 def _context(event: str, seen: dict[str, object], config: HookConfig) -> str | None:
     home = home_directory()
-    database = os.path.join(home, MIRROR if config.is_on_server else DATABASE)
+    mirror = os.path.join(home, MIRROR)
+    is_mirrored = config.is_on_server or (config.team_url and os.path.exists(mirror))
+    database = mirror if is_mirrored else os.path.join(home, DATABASE)
     if event != "session-end" and not os.path.exists(database):
         return ""
     if _fired_twice(home, event, seen):

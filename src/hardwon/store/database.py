@@ -126,6 +126,8 @@ class Table(Struct, frozen=True, dict=True):
     """Why a dump that is loaded into a store with content leaves it out."""
     mirrored: str = ""
     """The condition of the rows that hooks read, of a store on a server from a file on this machine."""
+    sent: tuple[str, ...] = ()
+    """The columns that `hardwon push` sends of a session's rows; nothing else ever leaves the machine."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -187,8 +189,10 @@ class Table(Struct, frozen=True, dict=True):
             yield some
 
 
-def table(name: str, *columns: Column, key: str = "id", indexes: Sequence[Index] = (), **more: Any) -> Table:
-    return Table(name, columns, key=tuple(key.split()), indexes=tuple(indexes), **more)
+def table(
+    name: str, *columns: Column, key: str = "id", indexes: Sequence[Index] = (), sent: str = "", **more: Any
+) -> Table:
+    return Table(name, columns, key=tuple(key.split()), indexes=tuple(indexes), sent=tuple(sent.split()), **more)
 
 
 class Declared(tuple[Table, ...]):

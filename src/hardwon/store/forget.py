@@ -256,6 +256,8 @@ def remove(db: Database, target: Target, sequences: Sequences, actor: str) -> Re
     else:
         _take(db, target, removal)
     removal.finish()
+    if target.kind != "purge":  # what is merely old here is not old for a team
+        meta.mark_pushed_forgotten(db, removal.items)
     if removal.rows:
         meta.add_tombstones(db, (*stones, *removal.stones), now())
         action = "purge" if target.kind == "purge" else "forget"

@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -205,15 +205,16 @@ def mark_if_prepared_otherwise(db: Database, half_life_days: float) -> None:
 # It has the tables of a store, with no more in them than hooks read, and is written anew as a whole.
 
 
-def mirror_for_hooks(db: Database, home: Path) -> None:
+def mirror_for_hooks(db: Database, home: Path, more: Callable[[Database], None] | None = None) -> None:
     """Hooks can do without it, and nobody else needs it: if it fails, the doctor hears of it and the work goes on."""
     try:
-        write_mirror(db, home / MIRROR)
+        write_mirror(db, home / MIRROR, more)
     except (OSError, StoreError) as error:
         spool.leave(str(home), "mirror", "", 0, f"{type(error).__name__}: {error}")
 
 
-def write_mirror(db: Database, path: Path) -> None:
+def write_mirror(db: Database, path: Path, more: Callable[[Database], None] | None = None) -> None:
+    """`more` adds what hooks are to tell beside what this store knows."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.new")
     _remove(unfinished)
     try:
@@ -223,6 +224,8 @@ def write_mirror(db: Database, path: Path) -> None:
                 for table in schema.TABLES.in_order:
                     if table.mirrored:
                         _copy_table(db, copy, table)
+                if more is not None:
+                    more(copy)
                 fulltext.complete(copy)
             copy.query("PRAGMA journal_mode = DELETE")  # one file, which can be put in place of another
         finally:

@@ -124,11 +124,14 @@ def save(
     """The id of the lesson that says what a draft says; it is made if there is none. Counts come with `refresh`."""
     id = harvested_id(draft.kind, draft.scope, project or "", agent, draft.text)
     status, trust = admitted
-    known = db.query("SELECT trust, kept, harvester_version FROM lesson WHERE id = ?", (id,))
+    known = db.query("SELECT trust, kept, harvester_version, first_seen FROM lesson WHERE id = ?", (id,))
     if known:
-        held, kept, made_by = known[0]
+        held, kept, made_by, since = known[0]
         says = draft.source.origin != "foreign"  # somebody else changes nothing about a lesson that is there
-        if says and not kept and (made_by != version or TRUSTS.index(trust) < TRUSTS.index(held)):
+        if not says or kept:
+            return id
+        better = TRUSTS.index(held) - TRUSTS.index(trust)
+        if made_by != version or better > 0 or (better == 0 and at < since):
             settle(
                 db,
                 id,
@@ -139,6 +142,12 @@ def save(
                 rule=draft.rule,
                 harvester_version=version,
             )
+        if at < since:  # in whatever order sessions come, the words are those of the first
+            tags = msgspec.json.encode(draft.tags).decode()
+            settle(db, id, why="said before", text=draft.text, failure=draft.failure, tags=tags)
+            fulltext.keep(db, id, "lesson", draft.text)
+            db.execute("UPDATE lesson SET first_seen = ? WHERE id = ?", (at, id))
+            integrity.reseal(db, "lesson", [id])
         return id
     row = LessonRow(
         id=id,

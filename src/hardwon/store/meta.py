@@ -178,6 +178,42 @@ def remember_answer(db: Database, caller: str, key: str, answer: Answered, at: i
     db.execute(insert("answered", _ANSWERED_COLUMNS), (caller, key, *answer, at))
 
 
+# What was pushed to a team's service, or to this one.
+
+FORGOTTEN_HERE = "forgotten"
+"""Before a hash: it is to be withdrawn, or is not taken again."""
+_PUSHED = insert(
+    "pushed", ("item", "author", "hash", "at"), "ON CONFLICT (item, author) DO UPDATE SET hash = excluded.hash, "
+    "at = excluded.at"
+)  # fmt: skip
+
+
+def pushed(db: Database, author: str) -> dict[str, str]:
+    """Item → hash of what was sent of it."""
+    return {f"S{item}": hash for item, hash in db.query("SELECT item, hash FROM pushed WHERE author = ?", (author,))}
+
+
+def pushed_by(db: Database, session: str) -> dict[str, str]:
+    """Author → hash of what was sent of a session."""
+    return dict(db.query("SELECT author, hash FROM pushed WHERE item = ?", (session[1:],)))
+
+
+def note_pushed(db: Database, hashes: Iterable[tuple[str, str]], author: str, at: int) -> None:
+    """Inside a transaction; (session, hash) of each."""
+    db.bulk(_PUSHED, ((session[1:], author, hash, at) for session, hash in hashes))
+
+
+def drop_pushed(db: Database, sessions: Iterable[str], author: str) -> None:
+    """Inside a transaction."""
+    db.bulk("DELETE FROM pushed WHERE item = ? AND author = ?", ((session[1:], author) for session in sessions))
+
+
+def mark_pushed_forgotten(db: Database, items: Iterable[str]) -> None:
+    """Inside the transaction that forgets them."""
+    gone = [(f"{FORGOTTEN_HERE} ", id[1:]) for id in sorted(items) if id.startswith("S")]
+    db.bulk("UPDATE pushed SET hash = ? || hash WHERE item = ?", gone)
+
+
 # Metrics as they were at some moment, to see where they go.
 
 

@@ -105,6 +105,8 @@ TABLES = declared(
         ),
         sealed_with="call",
         seal_order=_SESSION_SEAL,
+        sent="agent external_id subagent format version branch started_at ended_at messages user_messages tool_calls "
+        "errors unknown_records redactions content_hash outcome tokens_in tokens_out",
     ),
     table(
         "call",
@@ -124,6 +126,7 @@ TABLES = declared(
         key="session position",
         rowid=False,
         summed=False,
+        sent="position message_index at tool action subject outcome evidence exit_code tokens suggested",
     ),
     # What tells that a session begins with a copy of another: a hash of its opening, a short one of every message, and
     # how many of these were another's before, which is where their evidence stays.
@@ -137,6 +140,7 @@ TABLES = declared(
         indexes=(Index("trail_by_opening", "opening"),),
         rowid=False,
         since=3,
+        sent="opening digests copied",
     ),
     # Commits that a checkpoint in git says a session made; the session may be harvested before or after.
     table(
@@ -175,6 +179,7 @@ TABLES = declared(
         said("words", "mask", default="", since=3),
         indexes=(Index("failure_by_use", "sessions occurrences last_seen id", since=2),),
         mirrored=f"id IN {_FIXED}",
+        sent="id family error_type signature",
     ),
     # `source` is the session or the attempt that it happened in; `root` what counts as one session.
     table(
@@ -205,6 +210,7 @@ TABLES = declared(
         rowid=False,
         evidence=True,
         counted_for="failure",
+        sent="position failure message_index at command exit_code excerpt words beginning",
     ),
     table(
         "fix",
@@ -223,6 +229,7 @@ TABLES = declared(
         ours("projects", default="", since=3),
         indexes=(Index("fix_by_failure", "failure status"),),
         mirrored=f"status IN ('active', 'candidate') AND failure IN {_FIXED}",
+        sent="id failure steps succeeded_as",
     ),
     table(
         "fix_evidence",
@@ -242,6 +249,7 @@ TABLES = declared(
         indexes=(Index("fix_evidence_by_source", "source"),),
         rowid=False,
         evidence=True,
+        sent="fix at avoid untrusted failed_again position passing_message passing cause",
     ),
     # Steps after which the same failure came again: what counts against a fix that consists of them.
     table(
@@ -258,6 +266,7 @@ TABLES = declared(
         since=2,
         evidence=True,
         counted_for="failure",
+        sent="position failure steps tried_as",
     ),
     # A failure as it stands in one project: what a bootstrap ranks, counted ahead of time.
     table(
@@ -328,6 +337,7 @@ TABLES = declared(
             Index("lesson_by_project_and_time", "project last_confirmed id", since=2),
         ),
         mirrored="status = 'active' OR (status = 'candidate' AND trust = 'claimed' AND rule = 'distilled')",
+        sent="id kind text base_confidence trust rule failure tags",
     ),
     # `source` is a session, interaction, attempt, chunk, or what was imported; its first letter tells.
     table(
@@ -344,6 +354,7 @@ TABLES = declared(
         rowid=False,
         evidence=True,
         counted_for="lesson",
+        sent="lesson message_index quote origin",
     ),
     table(
         "lesson_link",
@@ -542,6 +553,7 @@ TABLES = declared(
             Index("bootstrap_by_time", "created_at"),
         ),
         since=2,
+        sent="id agent budget tokens arm propensity dealer text_hash created_at",
     ),
     table(
         "exposure",
@@ -559,6 +571,7 @@ TABLES = declared(
         indexes=(Index("exposure_by_item", "item"),),
         rowid=False,
         since=2,
+        sent="bootstrap item event rank parts tokens shown chance used",
     ),
     # The audit trail. `chain` hashes `digest` and not the payload: forgetting a payload leaves the chain whole.
     table(
@@ -621,6 +634,7 @@ TABLES = declared(
         rowid=False,
         since=3,
         evidence=True,
+        sent="path used position times symbols",
     ),
     # The commands that a session ran, whatever it gave them: how often each worked and failed.
     table(
@@ -639,6 +653,7 @@ TABLES = declared(
         rowid=False,
         since=3,
         evidence=True,
+        sent="command text purpose worked failed proposed broken",
     ),
     # What a session was opened with, and how long it looked around before its first edit.
     table(
@@ -651,6 +666,7 @@ TABLES = declared(
         rowid=False,
         since=3,
         evidence=True,
+        sent="calls_before_edit looks_before_edit",
     ),
     # What a person typed in a session that sounds like a rule, and how much so; some of it is said again elsewhere.
     table(
@@ -665,6 +681,7 @@ TABLES = declared(
         rowid=False,
         since=3,
         evidence=True,
+        sent="message_index nth text quote worth",
     ),
     # What was said and done in a session, some hundred characters at a time, for a person to find it by.
     table(
@@ -804,6 +821,19 @@ TABLES = declared(
         integer("expires_at", null=True),
         integer("revoked_at", null=True),
         since=2,
+        service=True,
+    ),
+    # What was pushed: in a machine's store `author` names the service, in the service's who pushed it. `item` is an id
+    # without its letter; `hash` is of what was sent, or says that it was forgotten.
+    table(
+        "pushed",
+        ours("item"),
+        ours("author"),
+        ours("hash"),
+        integer("at"),
+        key="item author",
+        rowid=False,
+        since=6,
         service=True,
     ),
     # Requests that carried an Idempotency-Key, as keyed hashes, and the item that came of each; empty till it did.

@@ -418,11 +418,11 @@ def copied(db: Database, row: SessionRow, trail: Trail) -> int:
         "WHERE t.opening = ? AND t.session <> ? AND (s.owner = 'own' OR ? = 'foreign')",
         (trail.opening, row.id, row.owner),
     )
-    shared = ((_common(trail.digests, digests), theirs) for digests, theirs in found)
+    shared = ((in_common(trail.digests, digests), theirs) for digests, theirs in found)
     return max((count for count, theirs in shared if count > theirs), default=0)
 
 
-def _common(one: str, other: str) -> int:
+def in_common(one: str, other: str) -> int:
     """How many messages two trails begin with alike."""
     low, high = 0, min(len(one), len(other)) // CHARACTERS_PER_DIGEST
     while low < high:
