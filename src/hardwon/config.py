@@ -37,6 +37,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """`on` withholds some lines, and all of them from some sessions, at random, to measure whether they help."""
     database: str = ""
     """`postgresql://…` for a team's store; empty for a file in the home folder."""
+    workspace: str = ""
+    """Which of the workspaces on that server, if there are several: `hardwon workspace`."""
     statement_seconds: float = 60.0
     """A server gives up a statement that takes longer, but for a harvest and other long work; 0: never."""
     fusion_weight: float = 0.5
@@ -72,6 +74,7 @@ MEANINGS = {
     "retain_days": "sessions older than this are dropped by `up` and `purge`; 0: never",
     "own_folders": "folders whose sessions are your own, beside the agents'; separated as in PATH",
     "database": "postgresql://… for a team's store; empty for a file in the home folder",
+    "workspace": "which of the workspaces on that server, if there are several",
     "statement_seconds": "a server gives up what takes longer, but for long work such as a harvest; 0: never",
     "experiment": "on: withhold some lines at random to measure whether they help; off: never",
     "fusion_weight": "how much meaning counts in a search against words; 0 makes no vectors",

@@ -22,7 +22,7 @@ from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.home import DATABASE, FORMER_NAME, home_directory, move_former_home, switched_off, usual_home
 from hardwon.sessions.project import repository_of
 from hardwon.store import hook_data, lessons, meta, projects, sessions
-from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
+from hardwon.store.database import WAIT_MILLISECONDS, Database, address_of, connect
 from hardwon.store.sqlite import make_home
 from hardwon.text.normalise import tilde
 
@@ -70,11 +70,16 @@ class Connection:
     @property
     def database(self) -> Path | str:
         """Where the store is: a file, or the address of a server."""
-        return self.config.database or self.home / DATABASE
+        return address_of(self.config.database, self.config.workspace) or self.home / DATABASE
 
     @property
     def _longest(self) -> int:
         return round(self.config.statement_seconds * 1000)
+
+    @property
+    def retain_days(self) -> int:
+        """How long sessions are kept: as the workspace says, else the settings; 0 for any time."""
+        return (meta.limits(self.reading()).retain_days if self.exists else 0) or self.config.retain_days
 
     @property
     def exists(self) -> bool:

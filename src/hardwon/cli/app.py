@@ -86,6 +86,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "serve": ("serve:serve", "Serve the store over HTTP, until Ctrl-C."),
         "mcp": ("serve:mcp", "Serve an agent over MCP; the agent starts it."),
         "token": ("serve:app", "Say who may use the service."),
+        "workspace": ("serve:workspaces", "Keep several teams apart on one PostgreSQL."),
     },
     "Care": {
         "doctor": ("doctor:doctor", "Check the installation and the store."),

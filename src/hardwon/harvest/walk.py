@@ -277,6 +277,7 @@ class _Kept:
         if not waiting:
             return
         with self._db.transaction():
+            meta.need_room(self._db, [session.learned.row.id for _, session in waiting if session])
             self._forgotten = meta.current_tombstones(self._db, self._forgotten)  # somebody may have forgotten just now
             self._saved = {}
             for file, session in waiting:
