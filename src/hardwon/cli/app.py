@@ -84,6 +84,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "import": ("exchange:import_", "Bring back an export, or take over another memory."),
         "migrate": ("exchange:migrate", "Copy the store to PostgreSQL, or back to a file."),
         "serve": ("serve:serve", "Serve the store over HTTP, until Ctrl-C."),
+        "worker": ("worker:app", "Do the jobs of a team's store, until Ctrl-C."),
         "mcp": ("serve:mcp", "Serve an agent over MCP; the agent starts it."),
         "token": ("serve:app", "Say who may use the service."),
         "workspace": ("serve:workspaces", "Keep several teams apart on one PostgreSQL."),

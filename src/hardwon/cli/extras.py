@@ -20,6 +20,7 @@ EXTRAS = {
     "measure": ("scipy", "the statistics of the experiment"),
     "scrub": ("hyperscan", "faster redaction"),
     "postgres": ("psycopg", "a team's store on PostgreSQL"),
+    "worker": ("procrastinate", "the jobs of a team's store"),
     "client": ("httpx", "a service, a model or vectors over HTTP"),
 }
 """Name → a package that only it brings, what it is for."""
@@ -44,7 +45,7 @@ def extras(context: typer.Context, json: Json = False) -> None:
 
 @app.command("add")
 def add(
-    name: Annotated[str, typer.Argument(help="semantic, serve, mcp, measure, scrub, postgres, client or all.")],
+    name: Annotated[str, typer.Argument(help="semantic, serve, mcp, measure, scrub, postgres, worker, client or all.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the command that does it.")] = False,
     json: Json = False,
 ) -> None:

@@ -207,6 +207,35 @@ def size_of(db: Database) -> int:
     return int(db.query(_SIZES[db.engine])[0][0])
 
 
+# Jobs of the worker that were given up, as procrastinate keeps them, with what we noted of the last try.
+
+
+def failed_jobs(db: Database) -> list[tuple[int, str, str, int, str]]:
+    """(id, task, what it was about, tries, error) of each, the newest first; none where no worker ever ran."""
+    known = "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'procrastinate_jobs'"
+    if db.engine != "postgresql" or not db.query(known):
+        return []
+    rows = db.query(
+        "SELECT j.id, j.task_name, coalesce(j.args ->> 'place', ''), j.attempts, coalesce(m.value, '') "
+        "FROM procrastinate_jobs j LEFT JOIN meta m ON m.key = 'job ' || j.id "
+        "WHERE j.status = 'failed' ORDER BY j.id DESC LIMIT 100"
+    )
+    return [(int(id), str(task), str(about), int(tries), str(error)) for id, task, about, tries, error in rows]
+
+
+def note_job(db: Database, id: int, error: str) -> None:
+    """How the last try of a job went. Of those given up for the same thing before, only the newest is worth keeping."""
+    same = "(SELECT task_name, coalesce(args ->> 'place', '') FROM procrastinate_jobs WHERE id = ?)"
+    older = "SELECT id FROM procrastinate_jobs WHERE status = 'failed' AND id < ? AND "
+    older += f"(task_name, coalesce(args ->> 'place', '')) = {same}"
+    with db.transaction():
+        gone = [row[0] for row in db.query(older, (id, id))]
+        db.bulk("DELETE FROM procrastinate_jobs WHERE id = ?", ((one,) for one in gone))
+        db.bulk("DELETE FROM meta WHERE key = ?", ((f"job {one}",) for one in (*gone, id)))
+        if error:
+            set_note(db, f"job {id}", error)
+
+
 # Requests that were answered, so that one that is sent again is not done again.
 
 

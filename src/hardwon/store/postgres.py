@@ -370,6 +370,7 @@ class PostgresDatabase:
         for table, column in self.query(
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() "
             "AND left(table_name, 7) <> 'search_' AND table_name <> 'schema_version' AND column_name <> 'direction' "
+            "AND left(table_name, 14) <> 'procrastinate_' "
             'ORDER BY table_name COLLATE "C", ordinal_position'
         ):
             found.setdefault(table, []).append(column)
