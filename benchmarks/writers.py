@@ -90,6 +90,50 @@ def gain_at_four(rounds: int, writes: int) -> str:
     )
 
 
+def lock_waits(writes: int) -> str:
+    """How often a writer was seen waiting for another's lock: which says the same however busy the machine is."""
+    rows, bad = [], 0
+    with server() as started:
+        for way in (PROJECTS, STORE):
+            told = []
+            for writers in WRITERS:
+                place = workspace(started.get_uri())
+                with _watched(started.get_uri()) as seen:
+                    done = write(place, way, writers, writes)
+                bad += done.lost + done.twice + done.refused + done.deadlocks + len(done.wrong)
+                told.append(f"{seen[True] / max(1, seen.total()):.1%} of {seen.total():,}")
+                print(way, writers, told[-1], f"load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
+            rows.append((way, *told))
+    note = (
+        f"Share of looks (every 10 ms, at each connection in a transaction) that found it waiting for a lock; {writes} "
+        f"lessons a cell. Lost, twice, refused, deadlocks, failed checks: {bad}."
+    )
+    return markdown("Who waits for a lock", ("way", *map(str, WRITERS)), rows, note)
+
+
+@contextmanager
+def _watched(address: str) -> Iterator[Counter[bool]]:
+    seen: Counter[bool] = Counter()
+    ended = threading.Event()
+    asked = (
+        "SELECT wait_event_type IS NOT DISTINCT FROM 'Lock' FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+        "AND backend_type = 'client backend' AND xact_start IS NOT NULL"
+    )
+
+    def watch() -> None:
+        with psycopg.connect(address, autocommit=True) as connection:
+            while not ended.wait(0.01):
+                seen.update(row[0] for row in connection.execute(asked).fetchall())
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        watching.join()
+
+
 def shown(taken: dict[tuple[str, int], list[Written]]) -> str:
     """Gains of each way over one writer of the same way, in the same round."""
     rounds = len(taken[BARE, 1])
@@ -290,4 +334,5 @@ def kill_and_start(started: Any) -> None:
 
 
 if __name__ == "__main__":
-    print(gain_at_four(int(sys.argv[1]), 320) if sys.argv[1:] else table())
+    how = sys.argv[1] if sys.argv[1:] else ""
+    print(lock_waits(320) if how == "waits" else gain_at_four(int(how), 320) if how else table())

@@ -12,12 +12,12 @@ from hardwon.errors import HardwonError
 app = typer.Typer()
 
 
-def _worker() -> Any:
+def _jobs() -> Any:
     try:
-        from hardwon import worker
+        from hardwon import jobs
     except ImportError as error:
         raise HardwonError("the worker is not installed: `hardwon extras add worker`") from error
-    return worker
+    return jobs
 
 
 @app.callback(invoke_without_command=True)
@@ -38,7 +38,7 @@ def worker(
         return
     done: list[str] = []
     told = done.append if json else (lambda line: say(line, err=not once))
-    _worker().Worker(told=told).run(once=once, concurrency=concurrency)
+    _jobs().Worker(told=told).run(once=once, concurrency=concurrency)
     if json:
         print_json(done)
 
@@ -63,9 +63,9 @@ def add(
 
     if git and artifacts:
         raise typer.BadParameter("--git or --artifacts, not both")
-    source = _worker().Source("git" if git else "artifacts" if artifacts else "folder", place, mine)
+    source = _jobs().Source("git" if git else "artifacts" if artifacts else "folder", place, mine)
     with Hardwon() as memory:
-        _worker().add_source(memory.writing(), source)
+        _jobs().add_source(memory.writing(), source)
     if json:
         print_json(source)
     else:
@@ -81,7 +81,7 @@ def sources(json: Json = False) -> None:
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        found = _worker().sources(memory.reading())
+        found = _jobs().sources(memory.reading())
     if json:
         print_json(found)
     elif found:
@@ -99,7 +99,7 @@ def remove(place: Annotated[str, typer.Argument(help="As it was added.")], json:
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        _worker().remove_source(memory.writing(), place)
+        _jobs().remove_source(memory.writing(), place)
     if json:
         print_json({"removed": place})
     else:
@@ -115,7 +115,7 @@ def failed(json: Json = False) -> None:
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        found = _worker().failed(memory.reading())
+        found = _jobs().failed(memory.reading())
     if json:
         print_json(found)
     elif found:
@@ -131,7 +131,7 @@ def retry(id: Annotated[int, typer.Argument(help="The id that `failed` shows.")]
 
     Example: hardwon worker retry 12
     """
-    _worker().Worker().retry(id)
+    _jobs().Worker().retry(id)
     if json:
         print_json({"id": id, "retried": True})
     else:

@@ -21,7 +21,7 @@ import pytest
 
 from hardwon import Hardwon, NotAllowed, NotFound
 from hardwon.store import meta
-from hardwon.worker import MOST_TRIES, WORK, Source, Worker, add_source, failed, remove_source, sources
+from hardwon.jobs import MOST_TRIES, WORK, Source, Worker, add_source, failed, remove_source, sources
 from tests.conftest import ClaudeSession, Run
 
 
@@ -98,7 +98,7 @@ def test_what_a_killed_worker_had_begun_is_done_by_the_next(memory: Hardwon, tmp
     add_source(memory.writing(), Source("folder", str(folder)))
     held = psycopg.connect(os.environ["HARDWON_DATABASE"])
     held.execute("SELECT pg_advisory_xact_lock(hashtext('hardwon ' || current_schema()))")  # a harvest must wait for it
-    program = "from hardwon.worker import Worker; Worker().run(once=True)"
+    program = "from hardwon.jobs import Worker; Worker().run(once=True)"
     process = subprocess.Popen([sys.executable, "-c", program])
     began = "SELECT count(*) FROM procrastinate_jobs WHERE status = 'doing' AND task_name = 'harvest'"
     with psycopg.connect(os.environ["HARDWON_DATABASE"], autocommit=True) as connection:
