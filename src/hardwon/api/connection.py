@@ -27,6 +27,8 @@ from hardwon.store.sqlite import make_home
 from hardwon.text.normalise import tilde
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from hardwon.api.hardwon import Hardwon
     from hardwon.harvest.walk import Log, Progress, Report
     from hardwon.recall.embedder import Chosen
@@ -203,7 +205,7 @@ class Connection:
             for file, folder in folders.items()
         ]
 
-    def take_in(self, logs: list[Log], progress: Progress | None) -> Report:
+    def take_in(self, logs: list[Log], progress: Progress | None, executor: Executor | None = None) -> Report:
         """Learn from files of sessions, and bring all that follows from it up to date."""
         from hardwon.harvest.upkeep import archive_idle, tie
         from hardwon.harvest.walk import harvest
@@ -211,7 +213,7 @@ class Connection:
         db = self.writing()
         with db.unhurried():
             self._follow_settings()
-            done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))
+            done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs), executor)
             with db.transaction():
                 archive_idle(db, now(), self.config.half_life_days)
             tie(db, done.projects)

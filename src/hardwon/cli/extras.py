@@ -21,6 +21,9 @@ EXTRAS = {
     "scrub": ("hyperscan", "faster redaction"),
     "postgres": ("psycopg", "a team's store on PostgreSQL"),
     "worker": ("procrastinate", "the jobs of a team's store"),
+    "dask": ("distributed", "`harvest --executor dask://…`"),
+    "ray": ("ray", "`harvest --executor ray://…`"),
+    "observe": ("prometheus_client", "metrics and traces of the service"),
     "client": ("httpx", "a service, a model or vectors over HTTP"),
 }
 """Name → a package that only it brings, what it is for."""

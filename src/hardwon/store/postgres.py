@@ -54,6 +54,8 @@ _NOT_YET = "the database system is"
 _NAP_SECONDS = 0.05
 _EXTENSIONS = ("vector", "pg_trgm")
 _LIKELY_PER_WANTED = 2
+_ITEMS_COUNTED = 100_000
+"""A term that more items hold tells next to nothing, however many they are."""
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
 
@@ -287,7 +289,11 @@ class PostgresDatabase:
         corpus = self._corpus(terms, index)
         found = {row[0]: row for row in self._candidates(corpus, fulltext.CANDIDATES_PER_RESULT * limit, types)}
         missing = [item for item in also if item not in found]
-        given = self.query(f"SELECT item, type, terms FROM {index.items} WHERE item = ANY (?)", (missing,))
+        # What holds none of the terms has no score: of thousands that are given, few are worth the journey.
+        given = self.query(
+            f"SELECT item, type, terms FROM {index.items} WHERE item = ANY (?) AND lexemes @@ ?::tsquery",
+            (missing, " | ".join(map(_lexeme, terms))),
+        )
         found |= {row[0]: row for row in given}
         return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
@@ -314,7 +320,8 @@ class PostgresDatabase:
         )
 
     def _corpus(self, terms: Sequence[str], index: fulltext.Index) -> Corpus:
-        counted = "".join(f", (SELECT count(*) FROM {index.items} WHERE lexemes @@ ?::tsquery)" for _ in terms)
+        one = f"SELECT 1 FROM {index.items} WHERE lexemes @@ ?::tsquery LIMIT {_ITEMS_COUNTED}"
+        counted = "".join(f", (SELECT count(*) FROM ({one}) c)" for _ in terms)
         total = ", ".join(f"(SELECT coalesce(sum({one}), 0) FROM {_TOTALS[index]})" for one in ("items", "words"))
         (found,) = self.query(f"SELECT {total}{counted}", list(map(_lexeme, terms)))
         return Corpus(int(found[0]), int(found[1]), dict(zip(terms, found[2:], strict=True)))
