@@ -83,10 +83,10 @@ def fill(place: str, size: Size) -> None:
     with psycopg.connect(place, autocommit=True) as connection:
         connection.execute(_LONG)
         connection.execute("CREATE TEMP TABLE said (n bigint, text text)")
-        chance, known = random.Random(1), words()
+        chance, every = random.Random(1), words()
         with connection.cursor().copy("COPY said FROM STDIN") as copy:
             for number in range(size.lessons):
-                picked = (known[int(chance.random() ** 2 * WORDS)] for _ in range(WORDS_PER_LESSON))
+                picked = (every[int(chance.random() ** 2 * WORDS)] for _ in range(WORDS_PER_LESSON))
                 copy.write(f"{number}\t{' '.join(picked)}\n")
         connection.execute("CREATE UNIQUE INDEX ON said (n)")
         # The index is made anew at the end: a million single insertions into it take ten times as long.

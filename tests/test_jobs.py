@@ -20,8 +20,8 @@ import psycopg
 import pytest
 
 from hardwon import Hardwon, NotAllowed, NotFound
-from hardwon.store import meta
 from hardwon.jobs import MOST_TRIES, WORK, Source, Worker, add_source, failed, remove_source, sources
+from hardwon.store import meta
 from tests.conftest import ClaudeSession, Run
 
 

@@ -468,6 +468,13 @@ def _options(
     pass
 
 
+def entire() -> None:
+    """`entire hardwon`: the commands; without one, learn from the checkpoints that Entire keeps in this repository."""
+    if not sys.argv[1:]:
+        sys.argv[1:] = ["harvest", "--git", "."]
+    main()
+
+
 def main() -> None:
     try:
         app()

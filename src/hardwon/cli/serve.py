@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -26,6 +26,9 @@ def serve(
         typer.Option(help="An address that others use, such as https://memory.example.org; may be given again."),
     ] = None,
     idle: Annotated[float, typer.Option(help="End after so many minutes without a request; 0 for never.", min=0)] = 0,
+    log: Annotated[
+        str, typer.Option(help="Append who asked for what, a line of JSON each, to this file; - for stderr.")
+    ] = "",
     workspace: Annotated[str, typer.Option(help="The workspace to serve; the setting of that name by default.")] = "",
     json: Json = False,
 ) -> None:
@@ -46,7 +49,8 @@ def serve(
     if workspace:
         os.environ["HARDWON_WORKSPACE"] = workspace  # as all that is started for the service must know it
     reached = {"host": host, "port": port, "public": [public_address(each) for each in public or ()]}
-    server = Server(convert({**reached, **limits(os.environ)}, ServiceSettings))
+    writing = sys.stderr if log == "-" else _appended(log) if log else None
+    server = Server(convert({**reached, **limits(os.environ)}, ServiceSettings), log=writing)
     address = server.settings.address
     if json:
         print_json({"address": address, "link": server.link})
@@ -56,6 +60,15 @@ def serve(
             typer.echo(f"Open this once, it is not shown again:\n{server.link}")
             typer.echo("Programs send what stands behind `token=` as `Authorization: Bearer …`.", err=True)
     server.run(idle * 60)
+
+
+def _appended(path: str) -> TextIO:
+    from hardwon.home import private
+
+    try:
+        return os.fdopen(private(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "a", encoding="utf-8")
+    except OSError as error:
+        raise HardwonError(f"--log {path} cannot be written: {error.strerror}") from error
 
 
 # `open`: the pages in a browser.

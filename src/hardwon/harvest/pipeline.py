@@ -164,10 +164,11 @@ def executor_at(address: str) -> Iterator[Executor]:
 
 @contextmanager
 def _dask(place: str) -> Iterator[Executor]:
-    from distributed import Client  # noqa: PLC0415 - an extra, and slow to load
+    import distributed  # noqa: PLC0415 - an extra, and slow to load
 
+    connect: Any = distributed.Client
     try:
-        client = Client(f"tcp://{place}", timeout=_SECONDS_TO_CONNECT)
+        client = connect(f"tcp://{place}", timeout=_SECONDS_TO_CONNECT)
     except (OSError, TimeoutError) as error:
         raise HardwonError(f"no Dask scheduler answers at {place}: start one with `dask scheduler`") from error
     with client, client.get_executor(pure=False) as executor:

@@ -54,8 +54,8 @@ _NOT_YET = "the database system is"
 _NAP_SECONDS = 0.05
 _EXTENSIONS = ("vector", "pg_trgm")
 _LIKELY_PER_WANTED = 2
-_ITEMS_COUNTED = 100_000
-"""A term that more items hold tells next to nothing, however many they are."""
+_ITEMS_COUNTED = 2 * fulltext.MAX_POSTINGS
+"""A term that more items hold tells little, however many they are; nor are more looked at for one that is alone."""
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
 
@@ -299,7 +299,7 @@ class PostgresDatabase:
 
     def _candidates(self, corpus: Corpus, limit: int, types: Sequence[str]) -> list[Row]:
         """By their rarest terms, as FTS5 does: the more often a text holds them and the shorter it is, the better."""
-        rarest = fulltext.rarest_first(corpus)
+        rarest = fulltext.rarest_first(corpus, fulltext.MAX_POSTINGS)
         if not rarest or limit <= 0:
             return []
         # How often: each word between spaces of its own, for two that stand side by side would share one.
@@ -313,10 +313,11 @@ class PostgresDatabase:
         typed = f"AND type IN ({marks(types)})" if types else ""
         average = max(1.0, corpus.words / max(1, corpus.items))
         return self.query(
-            f"SELECT item, type, terms FROM {fulltext.index_of_types(types).items}, "
+            f"SELECT item, type, terms FROM (SELECT * FROM {fulltext.index_of_types(types).items} "
+            f"WHERE lexemes @@ ?::tsquery {typed} LIMIT {_ITEMS_COUNTED}) i, "
             f"LATERAL (SELECT {spaced} AS spaced, {damping} AS damping) w "
-            f"WHERE lexemes @@ ?::tsquery {typed} ORDER BY {' + '.join([one] * len(rarest))} DESC, item DESC LIMIT ?",
-            (average, " | ".join(map(_lexeme, rarest)), *types, *per_term, limit),
+            f"ORDER BY {' + '.join([one] * len(rarest))} DESC, item DESC LIMIT ?",
+            (" | ".join(map(_lexeme, rarest)), *types, average, *per_term, limit),
         )
 
     def _corpus(self, terms: Sequence[str], index: fulltext.Index) -> Corpus:

@@ -45,6 +45,18 @@ def health(request: Asked) -> Health:
 
 
 @get(
+    "/live",
+    responses=answers(400, 403, 421, 429),
+    summary="Whether the service runs",
+    sync_to_thread=False,
+    security=[{}],
+)
+def live() -> Health:
+    """Whether the service runs, be the store there or not; asks for no token."""
+    return Health("ok")
+
+
+@get(
     "/login",
     summary="Let a browser in by a link",
     responses=answers(400, 401, 403, 421, 429, 503),
@@ -90,4 +102,4 @@ def me(request: Asked) -> Me:
     return Me(caller.name, caller.scopes, caller.projects)
 
 
-router = Router("/", route_handlers=[health, login, about, me], tags=["health"])
+router = Router("/", route_handlers=[health, live, login, about, me], tags=["health"])
