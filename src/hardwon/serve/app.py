@@ -26,7 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from hardwon import __version__
 from hardwon.api.access import make_first
 from hardwon.errors import HardwonError
-from hardwon.serve import observe, problems
+from hardwon.serve import problems
 from hardwon.serve.announced import announced
 from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Send, ServiceSettings, tagged
 from hardwon.serve.pages import care, frame, overview, proof, work
@@ -66,11 +66,11 @@ _MAX_CONNECTIONS = 500
 
 def application(pool: Pool, settings: ServiceSettings, log: TextIO | None = None) -> App:
     """The resources and, where its extra is installed, the MCP server; `log` is told who asked for what."""
-    counted = observe.measured()
-    return observe.observed(_behind_middleware(pool, settings, counted), counted, log)
+    counted = health.measured()
+    return health.observed(_behind_middleware(pool, settings, counted), counted, log)
 
 
-def _behind_middleware(pool: Pool, settings: ServiceSettings, counted: observe.Measured | None) -> App:
+def _behind_middleware(pool: Pool, settings: ServiceSettings, counted: health.Measured | None) -> App:
     if not all(map(importlib.util.find_spec, ("mcp", "pydantic"))):
         return Middleware(tagged(cast(App, resources(pool, settings, counted=counted))), pool, settings, frame.refusal)
     mounted = _McpOnDemand(pool)
@@ -114,12 +114,12 @@ def resources(
     pool: Pool,
     settings: ServiceSettings,
     lifespan: Sequence[Lifespan] = (),
-    counted: observe.Measured | None = None,
+    counted: health.Measured | None = None,
 ) -> Litestar:
     """The routes without the middleware in front of them."""
     return Litestar(
         lifespan=list(lifespan),
-        route_handlers=[each.router for each in (*RESOURCES, *PAGES, observe)],
+        route_handlers=[each.router for each in (*RESOURCES, *PAGES)],
         state=State({"pool": pool, "settings": settings, "measured": counted}),
         openapi_config=_schema(),
         exception_handlers={

@@ -54,8 +54,10 @@ _NOT_YET = "the database system is"
 _NAP_SECONDS = 0.05
 _EXTENSIONS = ("vector", "pg_trgm")
 _LIKELY_PER_WANTED = 2
-_ITEMS_COUNTED = 2 * fulltext.MAX_POSTINGS
-"""A term that more items hold tells little, however many they are; nor are more looked at for one that is alone."""
+_ITEMS_COUNTED_EXACTLY = 100_000
+"""Of a larger index it is estimated how many items hold a term."""
+_ITEMS_LOOKED_AT = 2 * fulltext.MAX_POSTINGS
+"""Where even the rarest term of a question is common."""
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
 
@@ -314,18 +316,27 @@ class PostgresDatabase:
         average = max(1.0, corpus.words / max(1, corpus.items))
         return self.query(
             f"SELECT item, type, terms FROM (SELECT * FROM {fulltext.index_of_types(types).items} "
-            f"WHERE lexemes @@ ?::tsquery {typed} LIMIT {_ITEMS_COUNTED}) i, "
+            f"WHERE lexemes @@ ?::tsquery {typed} LIMIT {_ITEMS_LOOKED_AT}) i, "
             f"LATERAL (SELECT {spaced} AS spaced, {damping} AS damping) w "
             f"ORDER BY {' + '.join([one] * len(rarest))} DESC, item DESC LIMIT ?",
             (" | ".join(map(_lexeme, rarest)), *types, average, *per_term, limit),
         )
 
     def _corpus(self, terms: Sequence[str], index: fulltext.Index) -> Corpus:
-        one = f"SELECT 1 FROM {index.items} WHERE lexemes @@ ?::tsquery LIMIT {_ITEMS_COUNTED}"
-        counted = "".join(f", (SELECT count(*) FROM ({one}) c)" for _ in terms)
         total = ", ".join(f"(SELECT coalesce(sum({one}), 0) FROM {_TOTALS[index]})" for one in ("items", "words"))
-        (found,) = self.query(f"SELECT {total}{counted}", list(map(_lexeme, terms)))
-        return Corpus(int(found[0]), int(found[1]), dict(zip(terms, found[2:], strict=True)))
+        (found,) = self.query(f"SELECT {total}")
+        items = int(found[0])
+        one = f"SELECT 1 FROM {index.items} WHERE lexemes @@ ?::tsquery"
+        if items <= _ITEMS_COUNTED_EXACTLY:
+            counted = ", ".join(f"(SELECT count(*) FROM ({one}) c)" for _ in terms)
+            (held,) = self.query(f"SELECT {counted}", list(map(_lexeme, terms)))
+        else:
+            # To count what a common word stands in, each row would be visited: the server's own statistics will do.
+            asked = " UNION ALL ".join([one] * len(terms))
+            ((plan,),) = self.query(f"EXPLAIN (FORMAT JSON) {asked}", list(map(_lexeme, terms)))
+            parts = plan[0]["Plan"]["Plans"] if len(terms) > 1 else [plan[0]["Plan"]]
+            held = tuple(int(part["Plan Rows"]) for part in parts)
+        return Corpus(items, int(found[1]), dict(zip(terms, held, strict=True)))
 
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
         if not self._has("vector"):
