@@ -20,8 +20,10 @@ endif
 run: $(VENV)/run.stamp
 	@$(BIN)/hardwon up
 
+# Bytecode is kept, whatever the environment says: else each worker compiles all tests, and each command all of ours.
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m compileall -q src
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 
 coverage: $(VENV)/test.stamp
 	$(BIN)/python -m pytest --cov --cov-report=term
@@ -55,6 +57,7 @@ nightly: $(VENV)/test.stamp
 	NEEDLE_STORES=50 $(campaign) tests/briefing/test_task_lanes.py -n0 -q
 	HOSTILE_LENGTH=250000 $(campaign) tests/scrub/test_linear_time.py -n0 -q
 	EVERY_PAYLOAD=1 $(campaign) tests/serve/test_in_a_browser.py -n0 -q -k hostile
+	EVERY_PAYLOAD=1 $(campaign) tests/attacks tests/harvest/test_poison.py tests/harvest/test_distil_attacks.py tests/harvest/test_whose.py -q
 	WORLD_RUNS=2000 $(campaign) tests/measure/test_worlds.py -n0 -q
 
 # What a store goes through, and the table of it in docs/durability.md; FAULTS="--share 0.1" runs a tenth.

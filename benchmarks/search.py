@@ -167,13 +167,13 @@ def fill(db: Database, corpus: Corpus, size: int) -> None:
             lessons.add(db, [_lesson(corpus, at) for at in range(start, min(size, start + 20_000))], [])
 
 
-def give_vectors(db: SqliteDatabase, embedder: Embedder) -> None:
+def give_vectors(db: SqliteDatabase, embedder: Embedder, embedded: int = EMBEDDED) -> None:
     """Of some lessons the model's own; each of the others is beside one of these, as texts on one matter are."""
     import numpy
 
     chance = numpy.random.default_rng(7)
     items = [row[0] for row in db.query("SELECT item FROM search_item")]
-    texts = [row[0] for row in db.query("SELECT text FROM lesson LIMIT ?", (EMBEDDED,))]
+    texts = [row[0] for row in db.query("SELECT text FROM lesson LIMIT ?", (embedded,))]
     real = numpy.array(embedder.embed(texts))
     for start in range(0, len(items), 20_000):
         some = items[start : start + 20_000]

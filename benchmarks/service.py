@@ -19,7 +19,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from benchmarks.filled import error, fill
-from benchmarks.search import Corpus, give_vectors
+from benchmarks.search import EMBEDDED, Corpus, give_vectors
 from benchmarks.search import fill as fill_with_words
 from benchmarks.timing import markdown, private_megabytes
 from hardwon import Hardwon
@@ -70,13 +70,13 @@ def table() -> str:
     return f"{speed}\n\n{markdown('Memory of the service', ('after', 'private', 'goal'), held, note)}"
 
 
-def memory(lessons: int) -> dict[str, int]:
+def memory(lessons: int, embedded: int = EMBEDDED) -> dict[str, int]:
     """What was done → the megabytes that the service alone holds since."""
     corpus = Corpus()
     questions = [corpus.question() for _ in range(SEARCHES)]
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "hardwon"
-        filling = get_context("spawn").Process(target=_fill_with_vectors, args=(home, lessons))
+        filling = get_context("spawn").Process(target=_fill_with_vectors, args=(home, lessons, embedded))
         filling.start()  # a process that has the model loaded, too, would share its pages
         filling.join()
         with serving(home) as service, ThreadPoolExecutor(CLIENTS) as clients:
@@ -89,11 +89,11 @@ def memory(lessons: int) -> dict[str, int]:
     return held
 
 
-def _fill_with_vectors(home: Path, lessons: int) -> None:
+def _fill_with_vectors(home: Path, lessons: int, embedded: int) -> None:
     with closing(SqliteDatabase(home / "hardwon.db", write=True)) as db:
         fill_with_words(db, Corpus(), lessons)
         if installed():
-            give_vectors(db, MiniLM())
+            give_vectors(db, MiniLM(), embedded)
 
 
 def _get(service: Serving, path: str) -> int:

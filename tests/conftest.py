@@ -48,6 +48,9 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM_NEEDED:
 OWN_FOLDERS = os.pathsep.join(map(str, (tempfile.gettempdir(), EXAMPLES, SHARED)))
 os.environ["HARDWON_OWN_FOLDERS"] = OWN_FOLDERS
 
+EVERY_PAYLOAD = "EVERY_PAYLOAD" in os.environ
+"""Every generated attack, which takes many minutes (`make nightly`); else some of each class, by a fixed rule."""
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 

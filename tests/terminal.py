@@ -5,10 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
-import subprocess
 import sys
 import termios
 from pathlib import Path
+
+from tests.forked import COMMANDS
 
 COMMAND = Path(sys.executable).with_name("hardwon")
 
@@ -21,9 +22,8 @@ def on_a_terminal(*arguments: str, columns: int = 80, lines: int = 24, typed: st
     environment = {**os.environ, "NO_COLOR": "1", "PATH": found}
     for name in ("COLUMNS", "LINES", "TERMINAL_WIDTH"):
         environment.pop(name, None)
-    process = subprocess.Popen(
-        [COMMAND, *arguments], stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=environment
-    )
+    terminal = os.ttyname(theirs)
+    process = COMMANDS.start(*arguments, streams=(terminal, terminal, os.devnull), env=environment)
     os.close(theirs)
     os.write(ours, typed.encode())
     said = b""
@@ -33,5 +33,5 @@ def on_a_terminal(*arguments: str, columns: int = 80, lines: int = 24, typed: st
     except OSError:  # how Linux says that the other end is closed
         pass
     os.close(ours)
-    process.wait()
+    COMMANDS.ended(process)
     return said.decode().replace("\r\n", "\n")

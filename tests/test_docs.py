@@ -16,6 +16,7 @@ import typer
 
 from hardwon.cli.app import app
 from tests.conftest import EXAMPLES, REPOSITORY
+from tests.forked import COMMANDS
 from tests.serve.service import Service, environment, served
 
 DOCS = REPOSITORY / "docs"
@@ -63,7 +64,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("learned") / "hardwon"
     variables = {**environment(home, home), "HARDWON_FUSION_WEIGHT": "0"}
     for command in (["harvest", str(EXAMPLES), "--mine"], ["remember", "Never name project nightjar.", "--global"]):
-        subprocess.run([sys.executable, "-m", "hardwon", *command], env=variables, capture_output=True, check=True)
+        assert COMMANDS.run(*command, env=variables).returncode == 0
     return home
 
 
@@ -133,7 +134,7 @@ def test_every_python_block_runs(block: Block, folder: Path, request: pytest.Fix
     if "connect(" in text:
         running: Service = request.getfixturevalue("service")
         text = f"token = {running.token!r}\n{answered_by(running, text)}"
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    done = COMMANDS.run(program=text)
     assert done.returncode == 0, f"{block.page}: {done.stderr[-2000:]}"
 
 

@@ -8,8 +8,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import apsw
@@ -22,6 +20,7 @@ from hardwon.sessions.scan import CACHE
 from hardwon.store import meta, spool
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run
+from tests.forked import COMMANDS
 from tests.hook.conftest import example, hook
 
 CANARY = "Nightjar Ledger"
@@ -255,8 +254,8 @@ def test_the_command_forgets_and_proves_it(form: str, memory: Hardwon, home: Pat
     assert everywhere(home)
     done = hardwon("forget", "--text", "-", "--yes", input=form + "\n")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Proof:" in done.stdout
-    assert "agents' own files still have it" in done.stdout
+    assert "Verified:" in done.stdout
+    assert "files of your agents still contain it" in done.stdout
     assert plan["rows"]["lesson"] >= 1
     assert everywhere(home) == []
     again = hardwon("forget", "--text", form, "--yes")
@@ -361,8 +360,7 @@ def test_one_that_was_killed_before_its_proof_is_finished_by_running_it_again(
     memory: Hardwon, home: Path, hardwon: Run, statement: int
 ) -> None:
     memory.close()
-    command = [sys.executable, "-c", KILLED_IN_FORGET, str(statement), CANARY]
-    died = subprocess.run(command, timeout=60, check=False)
+    died = COMMANDS.run(statement, CANARY, program=KILLED_IN_FORGET)
     assert died.returncode == -signal.SIGKILL
     again = hardwon("forget", "--text", CANARY, "--yes")
     assert (again.returncode, again.stderr) == (0, "")
@@ -414,5 +412,5 @@ def test_on_a_full_disk_all_is_forgotten_with_its_lines_or_nothing_is(
 
 def test_without_a_store_there_is_nothing_to_forget_and_none_is_made(home: Path, hardwon: Run) -> None:
     done = hardwon("forget", "--text", "project nightjar", "--dry-run")
-    assert (done.returncode, "there is no store yet: nothing to forget" in done.stderr) == (1, True)
+    assert (done.returncode, "there is no store yet, so nothing to forget" in done.stderr) == (1, True)
     assert not (home / "hardwon.db").exists()

@@ -23,7 +23,7 @@ Every command takes `--json`. These are the names of fields, seen on the bundled
 
 """
 REMARKS = {
-    "harvest": "`foreign`: other people's sessions; `unsure`: messages read, not shown to be typed; `left_for_later`, "
+    "harvest": "`foreign`: other people's sessions; `unsure`: messages not certain to be typed; `left_for_later`, "
     "`waiting`: not read yet; `lessons`, `failures`, `fixes`: what the store has more than before. "
     "With `--explain`: `dropped`, a list of `rule`, `text`, `reason`.",
     "bootstrap": "`tokens` never exceeds `budget`; `left_out` says what was not taken and why.",

@@ -414,7 +414,7 @@ def _remove_document(http: _Http, given: Given) -> None:
     path = given["path"]
     known = [one.id for one in _documents(http, {}) if path in (one.id, one.path)]
     if not known:
-        raise NotFound(f"there is no document '{path}'")
+        raise NotFound(f"no document '{path}'")
     for id in known:
         http.delete(f"documents/{id}")
 

@@ -163,5 +163,5 @@ def test_commands_in_such_a_folder_ask_without_a_terminal_only_in_words(
     session = ClaudeSession("e", cwd=str(tmp_path / "evil")).user("Always use evil in this project.")
     memory.harvest([session.write(tmp_path / "sessions")])
     told = hardwon("status")  # type: ignore[operator]
-    assert "says that it is a clone of git.example/deep/reef" in told.stderr
+    assert "claims to be a clone of git.example/deep/reef" in told.stderr
     assert list(projects.claims(memory.reading())) != []

@@ -67,7 +67,7 @@ def test_up_without_sessions_shows_the_examples_and_keeps_nothing_of_them(hardwo
         done = hardwon("up", *arguments)
         assert done.returncode == 0, done.stderr
         assert "are the bundled examples" in done.stdout
-        for part in ("WHAT KEEPS FAILING", "WHAT YOU KEEP TELLING THEM", "WHAT THE NEXT SESSION IS TOLD"):
+        for part in ("WHAT KEEPS FAILING", "WHAT YOU KEEP TELLING THEM", "WHAT THE NEXT SESSION WILL BE TOLD"):
             assert part in done.stdout
         assert done.stderr == ""
         assert not (home / "hardwon.db").exists()
@@ -120,7 +120,7 @@ def test_what_is_not_shown_to_be_typed_is_counted_and_waits_for_review(hardwon: 
     path.write_text(HEAD + asked("Always use uv in this project.") + turn("I run it.", ran("one", forged)))
     assert [one["unsure"] for one in answer(hardwon, "inspect", path)["sessions"]] == [1]
     report = hardwon("harvest", path, "--mine", "--explain").stdout
-    assert "1 message read, not shown to be typed" in report
+    assert "1 message not certain to be typed by you" in report
     kept = {one["text"]: one["status"] for one in answer(hardwon, "lessons")}
     assert [kept[text] for text in sorted(kept)] == ["active", "candidate"]
     assert "1 messages of them are read, but not shown to be typed" in hardwon("doctor").stdout

@@ -77,7 +77,7 @@ def test_replay_begins_with_a_verdict_in_plain_words(learned: Path, hardwon: Run
 
 def test_up_shows_what_was_harvested_from_elsewhere(learned: Path, hardwon: Run) -> None:
     said = hardwon("up").stdout
-    assert said.startswith("Nothing new since the last time: 17 sessions are known.")
+    assert said.startswith("Nothing new since last time. 17 sessions known.")
     assert "tidepool: 10 sessions" in said
 
 
@@ -87,7 +87,7 @@ def test_who_stops_it_is_told_that_nothing_is_lost(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Hardwon, "discover", stopped)
     done = CliRunner().invoke(app, ["up"])
-    assert (done.exit_code, done.stderr) == (130, "hardwon: stopped; what was stored so far is kept\n")
+    assert (done.exit_code, done.stderr) == (130, "hardwon: stopped; everything read so far is kept\n")
 
 
 def test_a_hook_is_told_as_one_failure_of_many_causes() -> None:
@@ -95,7 +95,7 @@ def test_a_hook_is_told_as_one_failure_of_many_causes() -> None:
         command="git commit", error="make lint failed", occurrences=4, sessions=3, last_seen=0, worked="", avoid=[],
         hook=True,
     )  # fmt: skip
-    assert said == "`git commit hook`: make lint failed (4x in 3 sessions, whatever it found, last 1970-01-01)."
+    assert said == "`git commit hook`: make lint failed (4x in 3 sessions, various causes, last 1970-01-01)."
 
 
 def test_a_briefing_for_a_task_still_says_how_the_project_is_checked(learned: Path) -> None:
@@ -116,7 +116,7 @@ def test_every_screen_counts_the_same_sessions(home: Path, tmp_path: Path, hardw
     assert "reef: 1 session" in said
     assert hardwon("projects").stdout.splitlines()[1].split()[:2] == ["1", "reef"]
     assert hardwon("measure").stdout.startswith("1 session since")
-    assert "Nothing new since the last time: 1 session" in hardwon("up").stdout
+    assert "Nothing new since last time. 1 session" in hardwon("up").stdout
     with Hardwon(home) as memory:
         totals = memory.store.totals()
     assert (totals["sessions"], totals["subagents"]) == (1, 1)
@@ -128,10 +128,10 @@ def test_up_says_of_how_many_projects_it_shows_one_and_counts_the_lines_that_are
     (tmp_path / "user" / ".claude").mkdir()
     (tmp_path / "user" / ".claude" / "projects").symlink_to(EXAMPLES)
     said = hardwon("up").stdout
-    project = re.search(r"^(\S+): \d+ sessions, the one of 2 projects with the most to say$", said, re.MULTILINE)
+    project = re.search(r"^(\S+): \d+ sessions \(of 2 projects, the one with the most to say\)$", said, re.MULTILINE)
     assert project
     more = re.search(r"and (\d+) more lines?: `hardwon bootstrap", said)
-    section = said.partition("WHAT THE NEXT SESSION IS TOLD")[2].partition("and ")[0]
+    section = said.partition("WHAT THE NEXT SESSION WILL BE TOLD")[2].partition("and ")[0]
     whole = hardwon("bootstrap", "--project", project[1]).stdout
     assert more
     assert whole.count("\n- ") == len(re.findall(r"^[LFA]\w{8} ", section, re.MULTILINE)) + int(more[1])
@@ -139,18 +139,18 @@ def test_up_says_of_how_many_projects_it_shows_one_and_counts_the_lines_that_are
 
 def test_purge_ends_the_service_that_open_left_and_open_said_so(hardwon: Run, home: Path) -> None:
     said = hardwon("open", "--no-browser", "--idle", "5").stderr
-    assert "ends 5 minutes after the last request" in said
+    assert "stops 5 minutes after the last request" in said
     assert "ends" not in hardwon("open", "--no-browser").stderr, "it found that one"
     with (home / "serving.json.lock").open() as lock:
         done = hardwon("uninstall", "--all", "--purge", "--yes")
-        assert "is ended" in done.stdout
+        assert "Stopped the service" in done.stdout
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert not home.exists()
 
 
 def test_forgetting_speaks_of_things_and_not_of_tables(learned: Path, hardwon: Run) -> None:
     said = hardwon("forget", "--project", "tidepool", "--dry-run").stdout
-    assert "what was drawn from them" in said
+    assert "derived entries" in said
     assert [table.name for table in TABLES if "_" in table.name and table.name in said] == []
 
 

@@ -56,7 +56,7 @@ def test_many_are_logged_at_once_or_none(hardwon: Run, tmp_path: Path) -> None:
     lines = [
         {"task_description": "one", "outcome": "success", "files_modified": ["a.py"], "id": 77, "embedding": None},
         {"task_description": "two", "timestamp": "2025-03-01 10:00:00", "reflection": None},
-        {"task_description": "three", "timestamp": "2025-03-01T10:00:00+01:00"},
+        {"task": "three", "at": "2025-03-01T10:00:00+01:00", "files": ["b.py"], "analysis": "none"},
     ]
     path = tmp_path / "journal.jsonl"
     path.write_text("\n\n".join(map(json.dumps, lines)))
@@ -65,7 +65,7 @@ def test_many_are_logged_at_once_or_none(hardwon: Run, tmp_path: Path) -> None:
     assert answer(hardwon, "show", 3)["timestamp"] == "2025-03-01T09:00:00Z"
     for bad, said in (
         ('{"task_description": "x", "outcome": "great"}', "line 2"),
-        ('{"task": "x"}', "unknown field task"),
+        ('{"tusk": "x"}', "unknown field tusk"),
         ("[1]", "line 2 is not an attempt"),
         ('{"task_description": " "}', "needs a task"),
     ):

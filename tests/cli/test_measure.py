@@ -36,9 +36,9 @@ def test_every_number_comes_with_its_count_and_its_label(harvested: Path, hardwo
 def test_people_get_a_table_and_are_told_what_is_missing(harvested: Path, hardwon: Run) -> None:
     done = hardwon("measure")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "errors met before" in done.stdout
-    assert "Nothing to count yet" in done.stdout
-    told = [line for line in done.stdout.splitlines() if not line.startswith("Nothing to count yet")]
+    assert "errors seen before" in done.stdout
+    assert "No data yet" in done.stdout
+    told = [line for line in done.stdout.splitlines() if not line.startswith("No data yet")]
     assert max(map(len, told)) < 120
 
 
@@ -65,17 +65,17 @@ def test_the_experiment_is_told_in_words_and_numbers(home: Path, hardwon: Run) -
         lived(memory, 200, base=0.15, ratio=0.2)
     said = hardwon("measure", "--experiment").stdout
     assert said.startswith("Showing lines helps.")
-    assert "The coins fell as they should" in said
+    assert "Randomisation is sound" in said
     found = json.loads(hardwon("measure", "--experiment", "--json").stdout)
     assert (found["verdict"], found["label"], found["sessions"]) == ("helps", "causal", 200)
 
 
 def test_before_there_is_data_it_says_so(harvested: Path, hardwon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert hardwon("measure", "--experiment").stdout.startswith("Whether it helps is not measured, nothing is withheld")
+    assert hardwon("measure", "--experiment").stdout.startswith("The experiment is off and nothing is withheld")
     monkeypatch.setenv("HARDWON_EXPERIMENT", "on")
     said = hardwon("measure", "--experiment").stdout
     assert said.startswith("It is too early to tell.")
-    assert "No session of the experiment is harvested yet" in said
+    assert "No session of the experiment has been read yet" in said
 
 
 def test_bad_input_is_one_line(harvested: Path, hardwon: Run) -> None:

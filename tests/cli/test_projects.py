@@ -51,9 +51,9 @@ def test_what_cannot_be_done_is_said(hardwon: Run, tmp_path: Path) -> None:
     harvested(hardwon, tmp_path, "reef", 1)
     harvested(hardwon, tmp_path, "lagoon", 2)
     for arguments, said in (
-        (("merge", "reef", "reef"), "one project already"),
+        (("merge", "reef", "reef"), "already one project"),
         (("rename", "reef", "lagoon"), "another project is called"),
-        (("split", "reef", "/srv/work/lagoon"), "is no part of it"),
+        (("split", "reef", "/srv/work/lagoon"), "is not a folder or remote of this project"),
         (("show", "nowhere"), "no project"),
     ):
         done = hardwon("projects", *arguments)

@@ -6,8 +6,6 @@ import json
 import os
 import pty
 import select
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ import pytest
 from hardwon import Hardwon, SimilarLesson
 from hardwon.recall import embedder
 from tests.conftest import ClaudeSession, Run
+from tests.forked import COMMANDS
 
 CLAIMS = (
     "Keep the parser in Rust rather than in Go.",
@@ -42,8 +41,8 @@ class Terminal:
     def __init__(self, *arguments: str) -> None:
         self._ours, theirs = pty.openpty()
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-        command = [sys.executable, "-m", "hardwon", "review", *arguments]
-        self._process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+        streams = [os.ttyname(theirs)] * 3
+        self._process = COMMANDS.start("review", *arguments, streams=streams, env=environment)
         os.close(theirs)
         self._seen = ""
 
@@ -65,7 +64,7 @@ class Terminal:
         os.write(self._ours, keys.encode())
 
     def end(self) -> int:
-        code = self._process.wait(60)
+        code = COMMANDS.ended(self._process)
         os.close(self._ours)
         return code
 
@@ -80,7 +79,7 @@ def test_keys_promote_reject_undo_skip_and_quit(home: Path, waiting: list[str]) 
     first = terminal.until("q quit")
     assert "1 of 3" in first
     assert "said, 2026-" in first  # the quote and its source
-    assert "if promoted, it is told to sessions of reef" in first
+    assert "if promoted, it will be told to sessions of reef" in first
     terminal.press("y")
     terminal.until("2 of 3")
     terminal.until("q quit")
@@ -112,7 +111,7 @@ def test_a_lesson_is_edited_in_place(home: Path, waiting: list[str]) -> None:
     terminal.press("e")
     terminal.until("> ")
     terminal.press("\x15Keep the parser in Rust.\n")
-    terminal.until("y promotes it so")
+    terminal.until("y to promote it")
     terminal.until("q quit")
     terminal.press("y")
     terminal.until("2 of 3")
@@ -164,7 +163,7 @@ def test_without_a_terminal_it_says_what_to_do(hardwon: Run, waiting: list[str])
     assert "--list" in answer.stderr
 
 
-@pytest.mark.parametrize(("count", "word"), [(19, ""), (20, "wait for review"), (50, "warning")])
+@pytest.mark.parametrize(("count", "word"), [(19, ""), (20, "waiting for review"), (50, "warning")])
 def test_a_long_queue_is_mentioned(count: int, word: str, hardwon: Run, home: Path, tmp_path: Path) -> None:
     claims = "\n\n".join(
         f"Decision: use `tool{number}` for part {number}x rather than make." for number in range(count)
@@ -294,7 +293,7 @@ def test_contradictions_by_options(hardwon: Run, home: Path, contradicting: dict
     assert hardwon("review", "--conflicts", "--json").stdout.strip() == "[]"
     assert "Always use tabs" in told(home)
     again = hardwon("review", "--keep", kept)
-    assert (again.returncode, "in no conflict" in again.stderr) == (1, True)
+    assert (again.returncode, "contradicts nothing" in again.stderr) == (1, True)
 
 
 def test_what_is_promoted_against_a_lesson_that_is_believed_silences_both_until_one_is_kept(
@@ -306,7 +305,7 @@ def test_what_is_promoted_against_a_lesson_that_is_believed_silences_both_until_
     )
     assert "redis" in told(home)
     with Hardwon(home) as memory:
-        assert "in conflict with" in memory.review.consider(claim).effect
+        assert "it contradicts" in memory.review.consider(claim).effect
         event = memory.review.promote(claim)
     assert "redis" not in told(home)
     with Hardwon(home) as memory:
@@ -325,7 +324,7 @@ def test_a_key_that_is_no_letter_of_ours_decides_nothing(key: str, home: Path, c
     terminal.until("q quit")
     terminal.press(key)
     terminal.press("u")
-    terminal.until("nothing to take back")
+    terminal.until("nothing to undo")
     terminal.press("q")
     terminal.until("0 decided, 2 left")
     assert terminal.end() == 0
@@ -366,7 +365,7 @@ def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, wai
     terminal.until(shown)
     assert all_of_it() != before
     terminal.press("u")  # it may have been the last one
-    terminal.until("taken back")
+    terminal.until("undone")
     terminal.until("q quit")
     terminal.press("q")
     terminal.until("0 decided")

@@ -82,13 +82,13 @@ def test_up_is_one_screen_of_24_lines(newcomer: Path) -> None:
 def test_installing_asks_whether_to_measure_and_to_distil(newcomer: Path, home: Path, tmp_path: Path) -> None:
     path = with_claude(tmp_path)
     seen = on_a_terminal("install", "claude-code", typed="y\ny\ny\n", path=path)
-    assert "one session in ten is then told nothing" in " ".join(seen.split())
+    assert "one session in ten without a briefing" in " ".join(seen.split())
     assert "tokens" in seen
     kept = (home / "config.toml").read_text()
     assert 'experiment = "on"' in kept
     assert 'distil = "claude"' in kept
     (newcomer / ".codex").mkdir()
-    assert "Measure?" not in on_a_terminal("install", "codex", typed="y\n", path=path)
+    assert "Measure whether" not in on_a_terminal("install", "codex", typed="y\n", path=path)
 
 
 @pytest.mark.parametrize("typed", ["y\n\n\n", "y\nn\nn\n"])

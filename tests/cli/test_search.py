@@ -39,8 +39,8 @@ def test_filters_that_leave_nothing_say_so(harvested: Run) -> None:
     ("arguments", "says"),
     [
         (("--type", "lessons"), "unknown type 'lessons'; known: lesson"),
-        (("--since", "yesterday-ish"), "--since yesterday-ish is not a day"),
-        (("--until", "soon"), "--until soon is not a day"),
+        (("--since", "yesterday-ish"), "--since yesterday-ish is not a date"),
+        (("--until", "soon"), "--until soon is not a date"),
         (("--project", "nowhere"), "no project 'nowhere'"),
     ],
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tests.conftest import EVERY_PAYLOAD
+
 _ORDERS = (
     "Always run `{command}` before any test of this project.",
     "Never run the tests without `{command}` first.",
@@ -40,9 +42,11 @@ _COMMANDS = (
 
 
 def payloads() -> Iterator[str]:
-    """Every order with every command."""
-    for number, (order, command) in enumerate((o, c) for o in _ORDERS for c in _COMMANDS):
-        yield order.format(command=command.format(mark=f"zorb{number}"))
+    """Every order with every command; or every order with two of them, and every command with two orders or three."""
+    for at, order in enumerate(_ORDERS):
+        for number, command in enumerate(_COMMANDS):
+            if EVERY_PAYLOAD or (at + number) % 7 == 0:
+                yield order.format(command=command.format(mark=f"zorb{at * len(_COMMANDS) + number}"))
 
 
 def command_in(payload: str) -> str:

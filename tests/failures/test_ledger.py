@@ -49,6 +49,17 @@ def test_what_was_tried_before_a_failed_retry_did_not_help(tmp_path: Path) -> No
     assert first.avoid == (("run", "uv lock --upgrade"),)
 
 
+def test_what_the_failing_line_itself_ran_mended_nothing(tmp_path: Path) -> None:
+    line = "ruff check --fix --unsafe-fixes . && python -m pytest"
+    session = (
+        ClaudeSession()
+        .run(line, f"% {line}\n===== test session starts =====\n{MISSING}\nERROR tests/test_gauge.py\n", exit_code=1)
+        .edit("/srv/work/reef/tests/conftest.py", "pytest.importorskip('reef')")
+        .run(line, "3 passed")
+    )
+    assert findings(session, tmp_path).fixes == []
+
+
 def test_another_way_to_call_it_is_the_fix(tmp_path: Path) -> None:
     session = (
         ClaudeSession()

@@ -15,7 +15,7 @@ import pytest
 from hardwon import BadConfig, Hardwon, Lesson
 from hardwon.text.shown import NOTED
 from tests.conftest import ClaudeSession, Run
-from tests.harvest.chat import GOOD, RULE, SAID, TYPED, Reply, Server, answering, asks_for, pairs, said, verdicts
+from tests.harvest.chat import GOOD, RULE, SAID, TYPED, Reply, Server, answering, asks_for, said, verdicts
 
 
 @pytest.fixture
@@ -205,13 +205,30 @@ def test_a_second_session_makes_a_note_a_lesson(home: Path, tmp_path: Path, serv
         assert FOUND in memory.bootstrap("reef").text.partition(NOTED)[0]
 
 
-def test_the_second_question_names_the_words_that_nobody_said(
+def test_what_the_agent_found_out_may_be_put_in_other_words(
     home: Path, tmp_path: Path, serve: Callable[..., Server]
 ) -> None:
     path = ClaudeSession().user("why are rows missing?").says(FOUND).user("ok").write(tmp_path)
-    server = serve(answering(noted("The seeder skips duplicates because the index on `email` is partial.", FOUND)))
-    run(home, path)
-    assert pairs(server.asked[1])[0]["not in the quotes"] == ["duplicates"]
+    claim = "Rows are lost on seeding since the seeder skips what the partial index on `email` holds."
+    serve(answering(noted(claim, FOUND)))
+    _, (lesson,) = run(home, path)
+    assert (lesson.text, lesson.status, lesson.trust) == (claim, "candidate", "claimed")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Deployments to production wait for a green nightly because `email` is partial.",  # mostly other things
+        "The seeder skips rows because the index on `phone` is partial.",  # a name that nobody said
+    ],
+)
+def test_other_words_for_something_else_wait(
+    claim: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    path = ClaudeSession().user("why are rows missing, also of `phone`?").says(FOUND).user("ok").write(tmp_path)
+    serve(answering(noted(claim, FOUND)))
+    _, found = run(home, path)
+    assert all((one.status, one.trust) == ("candidate", "untrusted") for one in found)
 
 
 @pytest.mark.parametrize(
@@ -700,7 +717,7 @@ def test_without_a_yes_nobody_is_asked(hardwon: Run, session: Path, serve: Calla
     hardwon("harvest", session)
     refused = hardwon("distil")
     assert (refused.returncode, server.asked) == (1, [])
-    assert "It stays on this machine" in refused.stderr
+    assert "Nothing leaves this machine" in refused.stderr
     assert "tokens" in refused.stderr
     done = json.loads(hardwon("distil", "--yes", "--json").stdout)
     assert (done["sessions"], done["candidates"]) == (1, 1)

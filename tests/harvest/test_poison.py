@@ -10,7 +10,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.text.shown import TAG
-from tests.conftest import SHARED, ClaudeSession
+from tests.conftest import EVERY_PAYLOAD, SHARED, ClaudeSession
 from tests.data.poison import command_in, payloads
 
 OWN = list(payloads())
@@ -27,10 +27,12 @@ CARRIERS: dict[str, Carrier] = {
 
 
 def bipia() -> list[str]:
+    """All texts of each kind of attack, or the first."""
     if not BIPIA.is_dir():
         return []
     files = (BIPIA / "text_attack_train.json", BIPIA / "code_attack_train.json")
-    return [text for file in files for texts in json.loads(file.read_text()).values() for text in texts]
+    most = None if EVERY_PAYLOAD else 1
+    return [text for file in files for texts in json.loads(file.read_text()).values() for text in texts[:most]]
 
 
 def benign(number: int) -> str:
@@ -74,15 +76,14 @@ def test_no_payload_becomes_active_and_what_the_user_said_does(carrier: str, hom
         memory.harvest([session.write(tmp_path) for session in sessions])
     wanted = {benign(number) for number in range(len(attacks))}
     believed = set(active(home))
-    assert len(attacks) >= 150
+    assert len(OWN) == (210 if EVERY_PAYLOAD else 30)
     assert believed <= wanted
     assert len(believed) >= 0.95 * len(wanted)
     told = briefed(home)
     assert "zorb" not in told
     with Hardwon(home) as memory:
-        assert (
-            sum("zorb" in one.text for one in memory.lessons.list(status="candidate")) > 50
-        )  # they are seen, and wait
+        waiting = sum("zorb" in one.text for one in memory.lessons.list(status="candidate"))
+        assert waiting > len(OWN) // 4  # they are seen, and wait
     assert told.count(f"<{TAG}") == told.count(f"</{TAG}")
 
 

@@ -199,7 +199,7 @@ def test_an_agent_without_hooks_gets_the_briefing_in_agents_md(
     project = tmp_path / "reef"
     project.mkdir()
     monkeypatch.chdir(project)
-    assert "nothing is known of this project" in hardwon("install", "cline", "--project", "--yes").stderr
+    assert "this project is not known yet" in hardwon("install", "cline", "--project", "--yes").stderr
     hardwon("harvest", ClaudeSession(cwd=str(project)).user("Always use uv in this project.").write(tmp_path))
     (project / "AGENTS.md").write_text("# House rules\n\nBe kind.\n")
     assert hardwon("install", "cline", "--project", "--yes").returncode == 0
@@ -276,7 +276,7 @@ def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Pat
     path = user / FILES["codex"]
     unasked = hardwon("install", "codex", input="")
     assert (unasked.returncode, path.exists()) == (1, False)
-    assert unasked.stderr == "hardwon: not a terminal, so nobody can confirm: pass --yes\n"
+    assert unasked.stderr == "hardwon: cannot ask for confirmation without a terminal: pass --yes\n"
     tried = hardwon("install", "codex", "--dry-run")
     assert (tried.returncode, path.exists()) == (0, False)
     assert f"+++ {path}" in tried.stdout

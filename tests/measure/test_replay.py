@@ -181,7 +181,7 @@ def test_charts_are_written_beside_the_numbers(hardwon: Run, tmp_path: Path) -> 
 
 def test_it_says_when_there_is_nothing_to_foresee(hardwon: Run, tmp_path: Path) -> None:
     path = ClaudeSession().user("Hello.").write(tmp_path / "one")
-    assert "nothing to foresee" in hardwon("replay", path).stdout
+    assert "nothing to predict" in hardwon("replay", path).stdout
 
 
 def test_a_store_that_forgot_something_can_be_replayed(home: Path, tmp_path: Path) -> None:

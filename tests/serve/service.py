@@ -5,8 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -101,21 +99,14 @@ def environment(home: Path, place: Path | str) -> dict[str, str]:
 
 @contextmanager
 def served(environment: dict[str, str], *options: str) -> Iterator[Service]:
-    command = [sys.executable, "-m", "hardwon", "serve", "--port", "0", "--json", *options]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout
-        assert process.stderr
+    with COMMANDS.running("serve", "--port", "0", "--json", *options, env=environment) as (out, errors):
         told = ""
         while not told.endswith("}\n"):
-            line = process.stdout.readline()
-            assert line, process.stderr.read()
+            line = out.readline()
+            assert line, errors.read_text()
             told += line
         started = json.loads(told)
         yield Service(started["address"], started["link"].rpartition("=")[2], environment)
-    finally:
-        process.terminate()
-        process.communicate(timeout=20)
 
 
 def fill(home: Path, place: Path | str, folder: Path) -> None:

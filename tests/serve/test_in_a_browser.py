@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -21,7 +20,7 @@ from playwright.sync_api import Browser
 from hardwon import Hardwon
 from hardwon.model.attempt import Attempt, Outcome
 from hardwon.sessions.project import Project
-from tests.conftest import EXAMPLES, ClaudeSession
+from tests.conftest import EVERY_PAYLOAD, EXAMPLES, ClaudeSession
 from tests.serve.browser import PROGRAM, Tab, chromium
 from tests.serve.payloads import HIDDEN, PAYLOADS
 from tests.serve.service import Service, environment, served
@@ -362,12 +361,8 @@ def test_a_service_that_has_ended_is_said(stranger: Tab, tmp_path: Path) -> None
     assert "hardwon open" in stranger.text()
 
 
-EVERY_PAYLOAD = "EVERY_PAYLOAD" in os.environ
-"""Every text through every field and each page of them, which takes minutes; else every text through some field."""
-
-
 def hostile(number: int, field: int) -> str:
-    """Over all numbers, each field gets every text."""
+    """Over all numbers, each field gets every text; over some, every text goes through some field."""
     return PAYLOADS[(number + 37 * field) % len(PAYLOADS)]
 
 

@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.serve.service import Service, environment, fill, served
 
 Connect = Callable[[], AbstractAsyncContextManager[Client]]
+Step = Callable[[Client], Coroutine[Any, Any, Any]]
 MISSING = "ModuleNotFoundError: No module named 'reef_tools'"
 
 
@@ -34,12 +35,12 @@ def service(place: Path) -> Iterator[Service]:
         yield running
 
 
-def over_stdio(place: Path) -> Connect:
+def over_stdio(place: Path, folder: Path | None = None) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncIterator[Client]:
         env = environment(place / "hardwon", Path())
         parameters = StdioServerParameters(
-            command=sys.executable, args=["-m", "hardwon", "mcp"], env=env, cwd=str(place)
+            command=sys.executable, args=["-m", "hardwon", "mcp"], env=env, cwd=str(folder or place)
         )
         async with Client(stdio_client(parameters)) as client:
             yield client
@@ -59,15 +60,49 @@ def over_http(service: Service, token: str) -> Connect:
     return connect
 
 
-@pytest.fixture(params=["stdio", "http"])
-def connect(request: pytest.FixtureRequest, place: Path) -> Connect:
+class Held:
+    """One client that stays connected: to start a server over stdio takes longer than all that it is asked."""
+
+    def __init__(self, connect: Connect, runner: asyncio.Runner) -> None:
+        self._runner, self._left, self._client = runner, asyncio.Event(), runner.get_loop().create_future()
+        self._task = runner.get_loop().create_task(self._hold(connect))
+        runner.run(self._until(self._client, self._task))
+
+    async def _hold(self, connect: Connect) -> None:
+        async with connect() as client:  # which is left by the task that entered it
+            self._client.set_result(client)
+            await self._left.wait()
+
+    async def _until(self, *ends: asyncio.Future[Any]) -> None:
+        done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for end in done:
+            end.result()
+
+    def ask(self, *steps: Step) -> list[Any]:
+        return [self._runner.run(step(self._client.result())) for step in steps]
+
+    def leave(self) -> None:
+        self._left.set()
+        self._runner.run(self._until(self._task))
+
+
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def connect(request: pytest.FixtureRequest, place: Path) -> Iterator[Held]:
     if request.param == "stdio":
-        return over_stdio(place)
-    running: Service = request.getfixturevalue("service")
-    return over_http(running, running.token)
+        way = over_stdio(place)
+    else:
+        running: Service = request.getfixturevalue("service")
+        way = over_http(running, running.token)
+    with asyncio.Runner() as runner:
+        held = Held(way, runner)
+        yield held
+        held.leave()
 
 
-def ask(connect: Connect, *steps: Callable[[Client], Coroutine[Any, Any, Any]]) -> list[Any]:
+def ask(connect: Connect | Held, *steps: Step) -> list[Any]:
+    if isinstance(connect, Held):
+        return connect.ask(*steps)
+
     async def run() -> list[Any]:
         async with connect() as client:
             return [await step(client) for step in steps]
@@ -83,7 +118,7 @@ def call(name: str, **arguments: Any) -> Callable[[Client], Coroutine[Any, Any, 
     return step
 
 
-def test_there_are_few_tools_and_each_says_what_it_is_for(connect: Connect) -> None:
+def test_there_are_few_tools_and_each_says_what_it_is_for(connect: Held) -> None:
     (tools, prompts, templates) = ask(
         connect, lambda c: c.list_tools(), lambda c: c.list_prompts(), lambda c: c.list_resource_templates()
     )
@@ -101,7 +136,7 @@ def test_there_are_few_tools_and_each_says_what_it_is_for(connect: Connect) -> N
     }
 
 
-def test_what_is_known_is_told_fenced(connect: Connect) -> None:
+def test_what_is_known_is_told_fenced(connect: Held) -> None:
     found = ask(
         connect,
         call("recall", query="reefctl", project="reef"),
@@ -123,10 +158,10 @@ def test_what_is_known_is_told_fenced(connect: Connect) -> None:
     assert "uv sync --extra reef-tools" in told
     assert "this fixed it: run `uv sync --extra reef-tools`" in known
     assert "not been seen" in unknown
-    assert nothing == "Nothing is known about that."
+    assert nothing == "Nothing found."
 
 
-def test_what_an_agent_remembers_is_a_candidate_that_no_session_is_told(connect: Connect, service: Service) -> None:
+def test_what_an_agent_remembers_is_a_candidate_that_no_session_is_told(connect: Held, service: Service) -> None:
     words = "Moray eels bite, and oysters do not."
     ((ok, said),) = ask(connect, call("remember", text=words, kind="pitfall", project="reef"))
     assert ok
@@ -143,7 +178,7 @@ def test_what_an_agent_remembers_is_a_candidate_that_no_session_is_told(connect:
     assert service.get(f"/api/lessons/{id}/history")[-1]["action"] == "wrong"
 
 
-def test_an_attempt_is_logged_and_reflected_upon(connect: Connect, service: Service) -> None:
+def test_an_attempt_is_logged_and_reflected_upon(connect: Held, service: Service) -> None:
     ((ok, said),) = ask(
         connect,
         call("log_attempt", task="Teach the crab", outcome="failure", files=["crab.py"], project="reef",
@@ -158,7 +193,7 @@ def test_an_attempt_is_logged_and_reflected_upon(connect: Connect, service: Serv
     assert text.count("</hardwon-memory") == 1
 
 
-def test_resources_hold_the_briefing_and_a_lessons_sources(connect: Connect, service: Service) -> None:
+def test_resources_hold_the_briefing_and_a_lessons_sources(connect: Held, service: Service) -> None:
     lesson = service.get("/api/search", q="reefctl", project="reef", type="lesson")["hits"][0]["id"]
     briefing, sources = ask(
         connect,
@@ -170,7 +205,7 @@ def test_resources_hold_the_briefing_and_a_lessons_sources(connect: Connect, ser
     assert sources.contents[0].text.startswith("<hardwon-memory id=")
 
 
-def test_what_cannot_be_done_is_an_error_in_a_line(connect: Connect) -> None:
+def test_what_cannot_be_done_is_an_error_in_a_line(connect: Held) -> None:
     found = ask(
         connect,
         call("bootstrap", project="nowhere"),
@@ -230,15 +265,8 @@ def test_stdio_tells_of_the_folder_that_the_agent_works_in(place: Path) -> None:
     (folder / ".git").mkdir(parents=True)
     (folder / ".git" / "config").write_text('[remote "origin"]\n\turl = https://git.example/own/reef-checkout\n')
 
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Client]:
-        env = environment(place / "hardwon", Path())
-        parameters = StdioServerParameters(
-            command=sys.executable, args=["-m", "hardwon", "mcp"], env=env, cwd=str(folder)
-        )
-        async with Client(stdio_client(parameters)) as client:
-            yield client
-
-    logged, told = ask(connect, call("log_attempt", task="Measure the reef", outcome="success"), call("bootstrap"))
+    logged, told = ask(
+        over_stdio(place, folder), call("log_attempt", task="Measure the reef", outcome="success"), call("bootstrap")
+    )
     assert logged[0]
     assert told[0], told

@@ -122,7 +122,7 @@ def test_in_a_folder_not_yet_known_nothing_is_global(stdio: Connect, hardwon: Ru
         stdio, call("bootstrap"), call("recall", query="gauges"), call("orient", task="x"),
         call("remember", text="The gauges speak Modbus."),
     )  # fmt: skip
-    assert told == [(True, "Nothing is known of the project of this folder yet.")] * 3
+    assert told == [(True, "Nothing is known about this folder's project yet.")] * 3
     assert kept[0]
     (lesson,) = json.loads(hardwon("lessons", "--json").stdout)
     (project,) = json.loads(hardwon("projects", "--json").stdout)
@@ -178,7 +178,7 @@ def test_an_unknown_resource_is_one_clear_line(stdio: Connect) -> None:
     lesson, project, other = ask(
         stdio, *map(refused, ("hardwon://lessons/Lnone/sources", "hardwon://bootstrap/nowhere", "hardwon://nothing"))
     )
-    assert lesson == "nothing is called Lnone: take the id that a line begins with"
+    assert lesson == "nothing found with id Lnone: use the id at the start of a line"
     assert project == "no such project"
     assert other.count("\n") == 0
     assert "hardwon://nothing" in other

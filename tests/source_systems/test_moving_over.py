@@ -100,7 +100,7 @@ def test_the_knowledge_pipeline(hardwon: Run, folder: Path, what: str) -> None:
     fact = "The harvester has 5 files." if what == "items.json" else QUIRK["fact"]
     assert fact in told
     assert fact in said["hardwon bootstrap --project the-nexus --agent hermes"]  # vouched for in the second import
-    assert "Nothing waits" not in said["hardwon review --list"]
+    assert "Nothing is waiting" not in said["hardwon review --list"]
     index = json.loads((export / "knowledge" / "index.json").read_text())
     assert {"repo", "fact", "category", "confidence"} <= set(index["facts"][0])
     assert "failures" in index

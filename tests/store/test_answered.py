@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from hardwon.api.forget import ForgettingOnce
 from hardwon.serve.pool import KeyUsedBefore, once
 from hardwon.store import meta
 from hardwon.store.database import Database
+from tests.forked import COMMANDS
 from tests.store.test_lifecycle import make
 
 START = 1_800_000_000_000_000
@@ -95,7 +94,7 @@ def test_a_service_that_is_killed_anywhere_in_a_request_answers_the_next_try_and
 ) -> None:
     Hardwon(home).writing().close()
     statement = 1 + trial * STATEMENTS_OF_A_REQUEST // KILLS
-    died = subprocess.run([sys.executable, "-c", DYING, str(statement)], timeout=60, check=False)
+    died = COMMANDS.run(statement, program=DYING)
     assert died.returncode in (0, -signal.SIGKILL)
     with Hardwon() as memory:
         first = once(memory, "caller", "key", "request", lambda: str(memory.journal.log(Attempt("Run the suite."))))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from hardwon import Hardwon, NotAllowed, NotFound, StoreCorrupt, StoreError, Sto
 from hardwon.store import backup, check, lifecycle
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, Run
+from tests.forked import COMMANDS
 from tests.store.old_stores import FIXTURES, put
 from tests.store.test_lifecycle import make, row
 
@@ -229,8 +229,7 @@ def test_a_restore_that_is_killed_leaves_the_old_or_the_new_and_never_a_mixture(
     backup.backup(db, tmp_path / "mine.db")
     db.close()
     add(live, "Use tabs.")
-    command = [sys.executable, "-c", KILLED, str(tmp_path / "mine.db"), str(live), str(step)]
-    done = subprocess.run(command, timeout=60, check=False, capture_output=True)
+    done = COMMANDS.run(tmp_path / "mine.db", live, step, program=KILLED)
     assert done.returncode in (0, -signal.SIGKILL)
     assert texts(live) in (["Use uv."], ["Use tabs.", "Use uv."])
     assert_sound(live)
@@ -243,7 +242,7 @@ def test_the_commands_say_what_they_did(hardwon: Run, home: Path, tmp_path: Path
     assert (made.returncode, made.stderr) == (0, "")
     assert "verified" in made.stdout
     restored = hardwon("restore", target)
-    assert f"{target} is the store now." in restored.stdout
+    assert f"{target} is now the store." in restored.stdout
     assert "before-restore" in restored.stdout
     bad = hardwon("restore", EXAMPLES / "nothing")
     assert (bad.returncode, bad.stdout) == (1, "")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from hardwon.store import check
 from hardwon.store.database import Database
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import ClaudeSession, write_lines
+from tests.forked import COMMANDS
 
 TRIALS = int(os.environ.get("KILL_TRIALS", "25"))
 STATEMENTS = 800
@@ -97,8 +96,7 @@ def undisturbed(sessions: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
 
 def harvest_and_die(home: Path, folder: Path, statements: int, seconds: float) -> int:
     """How many files the harvest acknowledged before its end."""
-    command = [sys.executable, "-c", KILLED, str(home), str(folder), str(statements), str(seconds)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = COMMANDS.run(home, folder, statements, seconds, program=KILLED)
     assert done.returncode in (0, -signal.SIGKILL, -signal.SIGALRM), done.stderr
     begun, *acknowledged = done.stdout.split()
     assert begun == "begun"

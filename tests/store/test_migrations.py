@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import apsw
@@ -15,6 +13,7 @@ from hardwon import Hardwon, StoreError
 from hardwon.store import migrations
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import Run
+from tests.forked import COMMANDS
 from tests.store.old_stores import FIXTURES, put
 
 KEPT = ("project", "project_root", "source", "session", "call", "failure", "occurrence", "fix", "lesson", "standing")
@@ -86,7 +85,7 @@ print("done")
 def test_an_upgrade_that_is_killed_is_completed_by_the_next(home: Path, statement: int) -> None:
     database = put(FIXTURES[0], home)
     before = counts(database)
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(database), str(statement)], timeout=60, check=False)
+    killed = COMMANDS.run(database, statement, program=KILLED)
     assert killed.returncode == -signal.SIGKILL
     SqliteDatabase(database, write=True).close()
     assert counts(database) == before

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from hardwon import Hardwon
 from hardwon.store import sqlite
+from tests.forked import COMMANDS
 
 ANOTHER = "from hardwon import Hardwon\nwith Hardwon() as memory: memory.store.make_token('afar', ['read'])"
 
@@ -30,7 +29,7 @@ def test_another_process_does_not_take_a_store_to_be_unused_whose_bytes_were_loo
             assert len(reader.store.tokens()) == known - 1
             for path in sorted(home.glob("hardwon.db*")):
                 list(sqlite.file_pieces(path, 4096))
-            subprocess.run([sys.executable, "-c", ANOTHER], check=True, timeout=60)
+            assert COMMANDS.run(program=ANOTHER).returncode == 0
             assert len(reader.store.tokens()) == known
         writer.store.make_token("here again", ["read"])
     with Hardwon() as memory:

@@ -140,11 +140,13 @@ class Connection:
         if len(found) == 1:
             return found[0][0]
         if found:
-            raise NotFound(f"several projects are called '{name}': say which of {projects.told(found)}")
+            raise NotFound(f"several projects are named '{name}': choose one of {projects.told(found)}")
         known = [row[1] for row in projects.by_activity(db)]
         names = ", ".join(known[:8]) + (f" and {len(known) - 8} more (`hardwon projects`)" if len(known) > 8 else "")
         what = f"{os.path.abspath(name)} belongs to no project" if os.path.isdir(name) else f"no project '{name}'"
-        raise NotFound(f"{what}; known: {names}" if names else f"{what}: nothing is harvested yet")
+        raise NotFound(
+            f"{what}; known: {names}" if names else f"{what}: no sessions have been read yet, run `hardwon up`"
+        )
 
     def project_to_keep(self, name: str, *, folders: bool = True) -> str:
         """The id of a project that something is written to: it exists from then on. Empty without a name.
@@ -299,7 +301,7 @@ class Part:
 
 def need_switched_on() -> None:
     if switched_off():
-        raise HardwonError("HARDWON_OFF is set: nothing is written; unset it to go on")
+        raise HardwonError("HARDWON_OFF is set, so nothing is written: unset it to continue")
 
 
 # What a caller may name where the API takes files: one or many, as text or as a path, a folder for all in it.

@@ -61,7 +61,7 @@ class Documents(Part):
         db = self._memory.writing()
         known = [row.id for row in documents.listed(db) if path in (row.id, row.path)]
         if not known:
-            raise NotFound(f"there is no document '{path}': `hardwon ingest --list` shows those there are")
+            raise NotFound(f"no document '{path}': `hardwon ingest --list` lists them")
         with db.transaction():
             documents.remove(db, known)
             integrity.record_events(db, self._actor(), now(), [Happened("remove", id, {}, {}) for id in known])

@@ -376,7 +376,7 @@ class Forgetting(Part):
         """
         need_one(id, session, project, text)
         if not self._memory.exists and not backup.kept(self._memory.home):
-            raise NotFound("there is no store yet: nothing to forget")
+            raise NotFound("there is no store yet, so nothing to forget")
         db = self._memory.writing()
         asked = digest(id, session, project, text, size=16, key=meta.forget_key(db))
         try:
@@ -419,7 +419,7 @@ class Forgetting(Part):
         words_to_forget = forget.forgotten(db, sequences)
         files += copies.clean_files(sought.whole, words_to_forget.says, dry_run=dry_run)
         if not (trial.rows or holding or files):
-            raise NotFound("not found in the store or its copies: nothing was changed")
+            raise NotFound("not found in the store or its copies; nothing was changed")
         # Copies first: if this is interrupted, the store still knows what was to be forgotten.
         for path in holding:
             if not dry_run:

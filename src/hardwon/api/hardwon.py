@@ -61,7 +61,7 @@ class Sample(Struct, frozen=True, kw_only=True):
 
 
 class Hardwon(Connection):
-    """A store and everything that can be done with it.
+    """A store, and everything you can do with it.
 
     >>> with Hardwon() as memory:
     ...     memory.harvest(memory.discover())
@@ -132,7 +132,7 @@ class Hardwon(Connection):
         self.close()
 
     def discover(self) -> list[Path]:
-        """Every transcript that the known agents keep on this machine."""
+        """The session files of all supported agents on this machine."""
         from hardwon.sessions import discover
 
         return discover.installed(os.environ, Path.home())
@@ -140,7 +140,7 @@ class Hardwon(Connection):
     def inspect(self, path: AnyPath) -> Transcript:
         """Read one file without storing anything: its sessions with their messages, calls and results.
 
-        `suspected_loss` tells where clearly less was read than the file seems to hold.
+        `suspected_loss` is set if clearly less was read than the file seems to contain.
 
         Raises `NotFound` for a path that does not exist, `NotASession` for a file of no known agent.
         """
@@ -160,7 +160,7 @@ class Hardwon(Connection):
         executor: Executor | None = None,
         progress: Progress | None = None,
     ) -> Report:
-        """Learn from new and changed transcripts: files, or folders of them; unchanged ones are skipped unread.
+        """Learn from new and changed session files, or folders of them; unchanged files are skipped.
 
         What lies neither in an agent's own folder nor in one of the setting `own_folders` is somebody else's: what is
         said there waits for a person, unless it is `mine`. `most` takes only the most valuable of what is new. Files
@@ -194,7 +194,7 @@ class Hardwon(Connection):
         by_value: bool = False,
         progress: Progress | None = None,
     ) -> list[Sample]:
-        """The files among `paths` that hold sessions, the most valuable first.
+        """The session files among `paths`, the most valuable first.
 
         `by_value` reads them all to rank by what each adds to what is known. Raises `NotFound` for a path that does not
         exist.
@@ -228,7 +228,7 @@ class Hardwon(Connection):
         limit: int = 10,
         sessions: bool = False,
     ) -> SearchResults:
-        """What fits a question best, by words and by meaning, of everything that is as wanted.
+        """The best results for a query, by words and by meaning.
 
         With `sessions`, or of the type `passage`, also where it was said or done in past sessions, by words alone: for
         a person, not to be handed to agents.
@@ -319,7 +319,7 @@ class Hardwon(Connection):
         return with_map(whole, at_start(known, folder=folder), leads, key)
 
     def map(self, project: str, *, task: str = "", limit: int = 10) -> Map:
-        """The files and commands that a task will most likely need, by where earlier sessions went: candidates.
+        """The files and commands that a task will probably need, judging by earlier sessions.
 
         For a project that is named by a folder below its top, what lies and ran there comes first.
         Raises `NotFound` for an unknown project.
@@ -332,7 +332,7 @@ class Hardwon(Connection):
         return whereabouts.map_of(self.reading(), found, task, limit, _folder(project))
 
     def picture(self, project: str) -> str:
-        """The project as SVG: folders by how many sessions touched them, coloured by age, failures marked.
+        """The project as an SVG: folders sized by sessions, coloured by age, with failures marked.
 
         Raises `NotFound` for an unknown project.
         """
@@ -344,7 +344,7 @@ class Hardwon(Connection):
         return draw.svg(known_of(db, found), projects.names(db).get(found, ""))
 
     def blame(self, path: str, *, project: str, limit: int = 20) -> list[Visitor]:
-        """The sessions that touched a file or folder (relative to the project's root), and what came of it.
+        """The sessions that touched a file or folder (relative to the project's root), and how they ended.
 
         Raises `NotFound` for an unknown project.
         """
@@ -354,7 +354,7 @@ class Hardwon(Connection):
         return whereabouts.visitors(self.reading(), found, path, limit) if found else []
 
     def how(self, words: str, *, project: str, limit: int = 10) -> list[Habit]:
-        """The commands that ran in a project and worked, those that fit the words first.
+        """The commands that worked in a project; those that match the words come first.
 
         Raises `NotFound` for an unknown project.
         """
@@ -364,7 +364,7 @@ class Hardwon(Connection):
         return whereabouts.how(self.reading(), found, words, limit) if found else []
 
     def resume(self, id: str) -> Resumption:
-        """The command by which the agent goes on with a session, by the beginning of its id.
+        """The command that resumes a session in its agent, by the beginning of the session's id.
 
         Raises `NotFound`, or `HardwonError` where the agent has no such command.
         """
@@ -381,7 +381,7 @@ class Hardwon(Connection):
         failure_budget: int | None = None,
         progress: Progress | None = None,
     ) -> ReplayReport:
-        """Brief every session from the earlier ones alone and tell what it then met.
+        """Brief every session from the earlier ones only, and compare with the errors it then had.
 
         With `paths`, over these sessions in a store made for the purpose and thrown away; else over one's own.
         Raises `NotFound` for an unknown project or a path that does not exist.
@@ -417,7 +417,7 @@ class Hardwon(Connection):
         return collect(self.reading(), Window(begin, until, self.project(project) or ""))
 
     def experiment(self, *, project: str | None = None, since: datetime | None = None) -> Experiment:
-        """Whether the lines that sessions are shown help them, by the coins that decided who was shown what.
+        """Whether briefing lines help, measured by withholding some of them at random.
 
         Raises `NotFound` for an unknown project, `HardwonError` where the extra `measure` is not installed.
         """

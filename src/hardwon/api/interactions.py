@@ -383,7 +383,7 @@ def _told(steps: Iterable[ReinforcementRow]) -> list[Reinforced]:
 def _known(db: Database | None, id: str) -> InteractionRow:
     row = interactions.get(db, id) if db else None
     if row is None:
-        raise NotFound(f"there is no interaction '{id}': `hardwon interactions list` shows those there are")
+        raise NotFound(f"no interaction '{id}': `hardwon interactions list` lists them")
     return row
 
 

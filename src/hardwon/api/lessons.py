@@ -134,7 +134,7 @@ class Lessons(Part):
         with db.transaction(lessons.project_of(db, id)):
             lesson = lessons.get(db, id)
             if lesson is None and failures.get(db, id) is None and not fulltext.holds(db, id):
-                raise NotFound(f"nothing is called {id}")
+                raise NotFound(f"nothing found with id {id}: `hardwon lessons` lists lessons")
             if lesson is not None:
                 column = "helpful" if helped else "harmful"
                 db.execute(f"UPDATE lesson SET {column} = {column} + 1 WHERE id = ?", (id,))

@@ -24,6 +24,8 @@ from hardwon.store.database import Database
 from hardwon.text.words import overlap, unique_terms
 
 NOTICE, WARNING = 20, 50
+_LEFT_OPEN = "\"'`”’)]}"
+"""Signs that a sentence begins with when its beginning was cut off."""
 _ALIKE = 0.35
 _ALIKE_IN_MEANING = 0.8
 """Of pairs of STS-B that agree in negation and numbers, 94 % above it were rated as at least roughly the same."""
@@ -103,14 +105,18 @@ class Review(Part):
     def said(self, *, project: str | None = None, limit: int = 50) -> list[Waiting]:
         """What people typed that sounds like a rule and is no lesson, the likeliest first. Raises `NotFound`."""
         rows = sessions.best_statements(self._memory.reading(), self._memory.project(project), limit)
-        return [Waiting(f"{row.source}/{row.message_index}/{row.nth}", row.text, row.quote, row.worth) for row in rows]
+        return [
+            Waiting(f"{row.source}/{row.message_index}/{row.nth}", row.text, row.quote, row.worth)
+            for row in rows
+            if row.text[:1] not in _LEFT_OPEN or row.text.count(row.text[:1]) > 1
+        ]
 
     def keep_said(self, id: str, *, kind: Kind = "preference", why: str = "") -> str:
         """Make a lesson of what somebody typed (`said` names it); returns the lesson's id. Raises `NotFound`."""
         source, _, place = id.partition("/")
         row = sessions.statement(self._memory.reading(), source, *_numbers(place))
         if row is None:
-            raise NotFound(f"nothing typed is called {id}: `hardwon review --said` lists what waits")
+            raise NotFound(f"no typed sentence with id {id}: `hardwon review --said` lists them")
         project = self._memory.reading().query("SELECT coalesce(project, '') FROM session WHERE id = ?", (source,))
         holder = project[0][0] if project else ""
         scope: Scope = "project" if holder else "global"
@@ -119,20 +125,19 @@ class Review(Part):
         )
 
     def count(self) -> int:
-        """How many candidates wait."""
-        return lessons.count(self._memory.reading(), "candidate") if self._memory.exists else 0
+        """How many candidates and contradictions wait for a person: what `hardwon review` goes through."""
+        if not self._memory.exists:
+            return 0
+        db = self._memory.reading()
+        return lessons.count(db, "candidate") + len(lessons.open_conflicts(db))
 
     def notice(self) -> str:
-        """A word when many wait, or lessons contradict each other; empty when few do."""
+        """A line when many wait, or lessons contradict each other; empty when few do."""
         waiting, disputed = self.count(), self._disputed()
-        if waiting >= WARNING:
-            said = f"warning: {waiting} lessons wait for review, more than anybody will read; `hardwon review` decides"
-        else:
-            said = f"{waiting} lessons wait for review: `hardwon review`" if waiting >= NOTICE else ""
-        told = (
-            f"{disputed} lessons contradict each other and are not told: `hardwon review` decides" if disputed else ""
-        )
-        return "\n".join(filter(None, (said, told)))
+        many = ", more than anyone will read" if waiting >= WARNING else ""
+        said = f"{'warning: ' if many else ''}{waiting} waiting for review{many}: `hardwon review`"
+        told = f"{disputed} lessons contradict each other and are withheld until you decide: `hardwon review`"
+        return "\n".join(filter(None, (said if waiting >= NOTICE else "", told if disputed else "")))
 
     def _disputed(self) -> int:
         return len(lessons.disputed(self._memory.reading())) if self._memory.exists else 0
@@ -276,7 +281,7 @@ class Review(Part):
     def _settled(self, lesson: str, *, keep: str, why: str) -> list[str]:
         found = [one.id for one in self.conflicts() if lesson in {each.id for each in one.lessons}]
         if not found:
-            raise NotFound(f"{lesson} is in no conflict: `hardwon review --conflicts` lists them")
+            raise NotFound(f"{lesson} contradicts nothing: `hardwon review --conflicts` lists contradictions")
         for id in found:
             self.settle(id, keep, why=why)
         return found
@@ -342,10 +347,10 @@ class Review(Part):
         against = lessons.contradicted(self._memory.reading(), lesson.id)
         if against:
             others = ", ".join(id[:9] for id in against)
-            told = f"if promoted, it is in conflict with {others}: none of them is told until one is kept"
+            told = f"if promoted, it contradicts {others}: sessions are told none of them until you keep one"
         else:
-            told = f"if promoted, it is told to {where}"
-        return f"{told}; look twice: it {warning}" if warning else told
+            told = f"if promoted, it will be told to {where}"
+        return f"{told}; careful: it {warning}" if warning else told
 
 
 def _compared(lesson: Inner, other: Inner, meaning: float) -> SimilarLesson:

@@ -250,7 +250,7 @@ class Projects(Part):
         """Make a project part of another, for its later sessions as well. Raises `NotFound`, `HardwonError`."""
         id, target = self._named(project), self._named(into)
         if id == target:
-            raise HardwonError("these are one project already")
+            raise HardwonError("these are already one project")
         self._decide(id, "merge", {"into": target}, lambda db: meta.mark_stale(db, projects.merge(db, id, target)))
         self._memory.refresh_standing()
 
@@ -263,7 +263,7 @@ class Projects(Part):
         roots, aliases = projects.parts(self._memory.reading(), id)
         wanted = next((one for one in (part, tilde(part)) if one in (*roots, *aliases)), "")
         if not wanted:
-            raise NotFound(f"'{part}' is no part of it: `hardwon projects show` lists them")
+            raise NotFound(f"'{part}' is not a folder or remote of this project: see `hardwon projects show`")
         return self._decide(id, "split", {"part": wanted}, lambda db: projects.split(db, id, wanted))
 
     def _free_name(self, project: str, name: str) -> str:

@@ -23,7 +23,7 @@ from hardwon.exchange import atocore, dump, knowledge, loki, markdown, markdown_
 from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
 from hardwon.exchange.markdown import Exported, Merged, merge
-from hardwon.harvest.distil.questions import waiting
+from hardwon.harvest.distil.extract import waiting
 from hardwon.harvest.walk import Progress
 from hardwon.home import DATABASE, FORMER_NAME, former_variables, moved_to_home, switched_off, too_open
 from hardwon.install.command import Where
@@ -261,7 +261,7 @@ class Maintenance(Part):
         try:
             if not self._memory.exists:
                 sqlite.refuse_lone_journal(self._file("check"))
-                return [Check("store", True, "none yet: `hardwon up` makes it")]
+                return [Check("store", True, "none yet: run `hardwon up`")]
             return check.store(self._memory.reading())
         except StoreError as error:
             return [Check("store", False, str(error))]
@@ -270,7 +270,11 @@ class Maintenance(Part):
         if not self._memory.exists:
             return []
         with suppress(StoreError):  # said of the store already
-            return [Check("review", True, self._memory.review.notice() or "few or no lessons wait for review")]
+            return [
+                Check(
+                    "review", True, self._memory.review.notice() or f"{self._memory.review.count()} waiting for review"
+                )
+            ]
         return []
 
     def _model(self) -> list[Check]:
@@ -279,8 +283,8 @@ class Maintenance(Part):
         with suppress(StoreError):  # said of the store already
             unread = sum(map(len, waiting(self._memory.reading()).values()))
             name = self._memory.config.distil
-            how = "only when asked to: `hardwon distil`" if name == "off" else f"by {name}, as sessions end"
-            return [Check("distil", True, f"{how}; {unread:,} sessions that no model has read")]
+            how = "off: `hardwon distil` runs it" if name == "off" else f"by {name}, when sessions end"
+            return [Check("distil", True, f"{how}; {unread:,} sessions and sub-agents not read by a model")]
         return []
 
     def _readers(self) -> list[Check]:
@@ -355,7 +359,7 @@ class Maintenance(Part):
             return Check("backups", True, "are the server's: pg_dump, or `hardwon export --jsonl`")
         kept = backup.kept(self._memory.home)
         if not kept:
-            return Check("backups", True, "none yet: `hardwon backup` makes one")
+            return Check("backups", True, "none yet: run `hardwon backup`")
         age = (time.time() - kept[0].stat().st_mtime) / (24 * 3600)
         return Check("backups", True, f"{len(kept)}, the newest {kept[0].name}, {age:.0f} days old")
 

@@ -121,7 +121,7 @@ def resumption(db: Database, id: str) -> Resumption:
         raise HardwonError(f"several sessions begin with {id}: " + ", ".join(row[0] for row in rows[:5]))
     session, agent, external_id, folder = rows[0]
     if agent not in _RESUMING:
-        raise HardwonError(f"{agent} has no command to go on with a session that is known here")
+        raise HardwonError(f"Hardwon does not know how to resume a session of {agent}")
     if not _PLAIN_ID.fullmatch(external_id):
-        raise HardwonError(f"the id that {agent} gave this session is no plain word: {session}")
+        raise HardwonError(f"{agent} gave this session an unsafe id, so no command is printed: {session}")
     return Resumption(session=session, agent=agent, command=f"{_RESUMING[agent]} {external_id}", folder=folder)

@@ -249,7 +249,7 @@ def kept(db: Database, name: str, *, folders: bool = True) -> str | None:
         return None
     found = projects.find(db, name) or projects.find(db, tilde(name))
     if len(found) > 1:
-        raise NotFound(f"several projects are called '{name}': say which of {projects.told(found)}")
+        raise NotFound(f"several projects are named '{name}': choose one of {projects.told(found)}")
     if found:
         return found[0][0]
     if name == "." and not os.path.isdir(name):
@@ -268,6 +268,16 @@ def kept(db: Database, name: str, *, folders: bool = True) -> str | None:
 # Attempts from JSON lines, with the field names of an Attempt.
 
 
+_AS_OPTIONS_ARE_CALLED = {
+    "task": "task_description",
+    "file": "files_modified",
+    "files": "files_modified",
+    "analysis": "failure_analysis",
+    "at": "timestamp",
+}
+"""What `journal log` and MCP call a field of an attempt: a line of JSON may, too."""
+
+
 def read(text: str) -> list[Attempt]:
     """Every line an attempt; one that is none is an error, so that a file is taken whole or not at all."""
     return [_attempt(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
@@ -275,7 +285,8 @@ def read(text: str) -> list[Attempt]:
 
 def _attempt(line: str, number: int) -> Attempt:
     try:
-        fields = msgspec.json.decode(line, type=dict[str, object])
+        given = msgspec.json.decode(line, type=dict[str, object])
+        fields = {_AS_OPTIONS_ARE_CALLED.get(name, name): value for name, value in given.items()}
         unknown = sorted(set(fields) - set(Attempt.__struct_fields__))
         if unknown:
             raise NotAllowed(f"line {number}: unknown field {', '.join(unknown)}")

@@ -36,68 +36,68 @@ ProjectOption = Annotated[
 _BARS = "·▁▂▃▄▅▆▇█"
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Start": {
-        "up": ("up:up", "Learn from this machine's sessions and show what came of it."),
-        "install": ("install:install", "Let an agent's hooks call Hardwon."),
-        "uninstall": ("install:uninstall", "Take Hardwon out of an agent's settings again."),
-        "status": ("install:status", "Show which agents call Hardwon, and how it went."),
+        "up": ("up:up", "Read this machine's agent sessions and show what they teach."),
+        "install": ("install:install", "Add Hardwon's hooks to an agent's settings."),
+        "uninstall": ("install:uninstall", "Remove Hardwon from an agent's settings."),
+        "status": ("install:status", "Show which agents use Hardwon and how their hooks are doing."),
     },
     "Look": {
-        "open": ("serve:open_", "Show in a browser what was learned."),
-        "search": ("search:search", "Search everything that is known, by words and meaning."),
+        "open": ("serve:open_", "Open the pages in your browser."),
+        "search": ("search:search", "Search everything Hardwon knows, by words and by meaning."),
         "failures": ("failures:app", "List what keeps failing, what it cost and what fixed it."),
-        "projects": ("projects:app", "List, add, rename, join and split projects."),
-        "lessons": ("bootstrap:app", "List what was learned, and add to it."),
-        "why": ("bootstrap:why", "Tell where a lesson or failure comes from."),
-        "bootstrap": ("bootstrap:bootstrap", "Print what a project's next session would be told."),
-        "map": ("map:map_", "Tell which files and commands a task will most likely need."),
-        "blame": ("map:blame", "Tell which sessions touched a file, and for what."),
-        "how": ("map:how", "Tell the commands that ran in a project and worked."),
-        "resume": ("map:resume", "Print or run the command that goes on with a session."),
+        "projects": ("projects:app", "List, add, rename, merge and split projects."),
+        "lessons": ("bootstrap:app", "List lessons, or add one."),
+        "why": ("bootstrap:why", "Show where a lesson or failure comes from."),
+        "bootstrap": ("bootstrap:bootstrap", "Print the briefing for a project's next session."),
+        "map": ("map:map_", "Suggest the files and commands a task will probably need."),
+        "blame": ("map:blame", "Show which sessions touched a file, and for what task."),
+        "how": ("map:how", "List the commands that worked in a project."),
+        "resume": ("map:resume", "Print or run the command that resumes a session."),
     },
     "Decide": {
-        "review": ("review:review", "Decide on what waits for a person."),
-        "remember": ("bootstrap:remember", "Keep a lesson in your own words."),
-        "history": ("review:history", "Show what happened to a lesson: who, what, when, why."),
-        "undo": ("review:undo", "Take one change back."),
-        "forget": ("forget:forget", "Remove something for good, everywhere, with proof."),
+        "review": ("review:review", "Approve or reject lessons that are waiting for review."),
+        "remember": ("bootstrap:remember", "Add a lesson in your own words."),
+        "history": ("review:history", "Show who changed a lesson, when and why."),
+        "undo": ("review:undo", "Undo one change."),
+        "forget": ("forget:forget", "Delete something for good, and verify that it is gone."),
     },
     "Prove": {
-        "replay": ("replay:replay", "Prove on past sessions whether it would have helped."),
-        "verify": ("capture:verify", 'Tell whether a run\'s "done" is backed by evidence.'),
-        "measure": ("measure:measure", "Show how it goes, in numbers that say what they rest on."),
+        "replay": ("replay:replay", "Replay past sessions to see whether Hardwon would have helped."),
+        "verify": ("capture:verify", 'Check whether a run\'s "done" is backed by evidence.'),
+        "measure": ("measure:measure", "Show statistics about lessons, failures, hooks and results."),
     },
     "Feed": {
         "harvest": ("harvest:harvest", "Learn from session files, folders or a git repository."),
         "watch": ("harvest:watch", "Harvest sessions as they finish, until Ctrl-C."),
-        "distil": ("distil:distil", "Let a model that you have read the sessions; keep its proofs."),
-        "sample": ("sample:sample", "Rank sessions by what harvesting them is worth."),
-        "inspect": ("sample:inspect", "Tell what a file is and what was read from it."),
-        "rules": ("harvest:rules", "List the rules that draw lessons from sessions."),
+        "distil": ("distil:distil", "Ask a model you already use to find lessons in sessions."),
+        "sample": ("sample:sample", "Rank sessions by how much there is to learn from them."),
+        "inspect": ("sample:inspect", "Show what a session file is and what was read from it."),
+        "rules": ("harvest:rules", "List the rules that find lessons in sessions."),
         "run": ("capture:run", "Run a command and remember its error if it fails."),
-        "capture": ("capture:app", "Record failures of a loop."),
-        "journal": ("journal:app", "Keep what was tried, and what came of it."),
-        "interactions": ("interactions:app", "Keep what was asked and answered."),
-        "ingest": ("exchange:ingest", "Take in notes, to be found and told when they fit."),
+        "capture": ("capture:app", "Record failures of a loop, or crash files."),
+        "journal": ("journal:app", "Record attempts and how they ended."),
+        "interactions": ("interactions:app", "Record prompts and their answers."),
+        "ingest": ("exchange:ingest", "Add notes and documents to search and to briefings."),
     },
     "Share": {
-        "export": ("exchange:export", "Write the lessons as files, or everything for machines."),
-        "import": ("exchange:import_", "Bring back an export, or take over another memory."),
+        "export": ("exchange:export", "Write lessons as Markdown, or everything as JSON lines."),
+        "import": ("exchange:import_", "Import an export, or the memory of another tool."),
         "migrate": ("exchange:migrate", "Copy the store to PostgreSQL, or back to a file."),
         "serve": ("serve:serve", "Serve the store over HTTP, until Ctrl-C."),
         "worker": ("worker:app", "Do the jobs of a team's store, until Ctrl-C."),
-        "mcp": ("serve:mcp", "Serve an agent over MCP; the agent starts it."),
-        "token": ("serve:app", "Say who may use the service."),
         "workspace": ("serve:workspaces", "Keep several teams apart on one PostgreSQL."),
+        "mcp": ("serve:mcp", "Run the MCP server (your agent starts it)."),
+        "token": ("serve:app", "Create, list and revoke access tokens for the service."),
     },
     "Care": {
         "doctor": ("doctor:doctor", "Check the installation and the store."),
-        "extras": ("extras:app", "List and install what more packages would add."),
+        "extras": ("extras:app", "List and install optional features."),
         "config": ("doctor:config", "Show or change a setting."),
         "backup": ("doctor:backup", "Copy the store while it is in use, and verify the copy."),
-        "restore": ("doctor:restore", "Put a backup in the place of the store."),
-        "purge": ("forget:purge", "Drop what is older than some days."),
+        "restore": ("doctor:restore", "Restore the store from a backup."),
+        "purge": ("forget:purge", "Delete data older than a given age."),
         "reindex": ("search:reindex", "Bring the search index up to date with the store."),
-        "scrub": ("forget:scrub", "Show what would be kept out of the store of a text."),
+        "scrub": ("forget:scrub", "Redact the secrets and personal data in a text."),
     },
 }
 """What a command is for → command → the module here that has it with its name there (`app`: a group of commands), and
@@ -106,7 +106,7 @@ COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.it
 _LONGEST_NAME = max(map(len, COMMANDS))
 SETTINGS: dict[str, Any] = {"run": {"context_settings": {"allow_interspersed_args": False}}}
 RunOption = Annotated[
-    str, typer.Option("--run", envvar="HARDWON_RUN", help="The run that it is part of; HARDWON_RUN by default.")
+    str, typer.Option("--run", envvar="HARDWON_RUN", help="The run this belongs to. Default: HARDWON_RUN.")
 ]
 
 
@@ -118,7 +118,7 @@ def moment(day: str | None, option: str = "--since") -> datetime | None:
         return None
     stamp = microseconds(day)
     if stamp is None:
-        raise HardwonError(f"{option} {day} is not a day: write it as 2026-10-31")
+        raise HardwonError(f"{option} {day} is not a date: write it as 2026-10-31")
     return moment(stamp)
 
 
@@ -305,7 +305,7 @@ def progress_bar() -> Iterator[Progress | None]:
 def error_of(row: Failure) -> str:
     """What failed; a hook's step is one failure, for whatever reason it stopped a commit."""
     any_cause = row.family == "hook" and row.occurrences > 1 and row.error.endswith(" failed")
-    return f"{row.error} (whatever the hook found)" if any_cause else row.error
+    return f"{row.error} (in a git hook, various causes)" if any_cause else row.error
 
 
 def described(row: Failure) -> dict[str, Any]:
@@ -366,10 +366,11 @@ def place(found: Occurrence) -> dict[str, Any]:
 
 def cost_of(cost: Estimate) -> str:
     """What it would cost to let a model read the sessions."""
-    money = f", {cost.cost:.2f} by the prices set" if cost.cost else ""
+    money = f", {cost.cost:.2f} at the configured prices" if cost.cost else ""
     return (
-        f"{cost.sessions:,} sessions of {cost.projects:,} projects: {cost.questions:,} questions, asked and checked; "
-        f"about {cost.tokens:,} tokens{money}, {cost.share:.1%} of what these transcripts hold."
+        f"{cost.sessions:,} sessions and sub-agents in {count(cost.projects, 'project')}: "
+        f"{count(cost.questions, 'question')}, with their answers checked; "
+        f"about {cost.tokens:,} tokens{money}, {cost.share:.1%} of the size of these sessions."
     )
 
 
@@ -384,11 +385,13 @@ def say_pending(memory: Hardwon) -> None:
 def ask_about_folders(memory: Hardwon) -> None:
     """Whether folders are clones of what they claim to be; where nobody can answer, only say that this is open."""
     for folder, remote in memory.store.claims().items():
-        told = f"{shown(folder)} says that it is a clone of {shown(remote)}, which another folder is known for."
+        told = f"{shown(folder)} claims to be a clone of {shown(remote)}, which you already use in another folder."
         if sys.stdin.isatty() and sys.stdout.isatty():
-            memory.store.confirm(folder, yes=typer.confirm(f"{told} Is it yours, and may it share what is known?"))
+            memory.store.confirm(
+                folder, yes=typer.confirm(f"{told} Is it yours? Then it shares that project's lessons.")
+            )
         else:
-            say(f"{told} It is told nothing until you answer `hardwon status` in a terminal.", err=True)
+            say(f"{told} Until you confirm it (`hardwon status` in a terminal) its sessions get no briefing.", err=True)
 
 
 class _Entry:
@@ -434,7 +437,7 @@ class _Group(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            say("hardwon: stopped; what was stored so far is kept", err=True)
+            say("hardwon: stopped; everything read so far is kept", err=True)
             raise typer.Exit(130) from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as for every group
@@ -446,7 +449,7 @@ class _Group(TyperGroup):
 app = typer.Typer(
     cls=_Group,
     name="hardwon",
-    help="What your agents' sessions taught, for the next session. Start with `hardwon up`.",
+    help="Learn from your coding agents' sessions and brief the next one. Start with `hardwon up`.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,

@@ -45,19 +45,19 @@ class BootstrapFormat(StrEnum):
 def bootstrap(
     project: ProjectOption = None,
     agent: Annotated[str, typer.Option(help="The agent that will read it, such as claude-code.")] = "",
-    task: Annotated[str, typer.Option(help="What the session is about, to rank the lines.")] = "",
-    budget: Annotated[int | None, typer.Option(help="Most tokens it may take.", min=0)] = None,
+    task: Annotated[str, typer.Option(help="What the session is about; ranks the lines for it.")] = "",
+    budget: Annotated[int | None, typer.Option(help="Token limit.", min=0)] = None,
     format: Annotated[
-        BootstrapFormat, typer.Option(help="As an agent is given it, for people, or as hook JSON.")
+        BootstrapFormat, typer.Option(help="plain: as agents get it; markdown: for people; or the JSON of a hook.")
     ] = BootstrapFormat.plain,
     write: Annotated[
-        Path | None, typer.Option(help="Keep it in a block of this file, such as AGENTS.md, and show what changed.")
+        Path | None, typer.Option(help="Write it into a block of this file, such as AGENTS.md, and show the change.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print what a project's next session would be told.
+    """Print the briefing for a project's next session.
 
-    Without --project, the project of the current folder.
+    Default: the project of the current folder.
 
     Example: hardwon bootstrap --project tidepool --task "fix the failing migration" --budget 600
     """
@@ -71,7 +71,7 @@ def bootstrap(
         elif json:
             print_json(found)
         elif not found.text:
-            say("Nothing is worth telling yet.", err=True)
+            say("There is nothing to tell yet.", err=True)
         elif format is BootstrapFormat.plain:
             say(found.text)
         else:
@@ -96,7 +96,7 @@ def lessons(
     status: Annotated[str | None, typer.Option(help="active, candidate, …")] = None,
     json: Json = False,
 ) -> None:
-    """List what was learned.
+    """List lessons.
 
     Example: hardwon lessons --project tidepool --kind preference
     """
@@ -130,7 +130,7 @@ def lessons(
     headings = ("ID", "KIND", "STATUS", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
     table(headings, rows, right=(4,), spare=(3, 4, *([5] if several else []), 2))
     if unused:
-        say(f"{len(unused):,} more out of use: `hardwon lessons --status {unused[0].status}`", err=True)
+        say(f"{len(unused):,} more are no longer used: `hardwon lessons --status {unused[0].status}`", err=True)
 
 
 def _told(memory: Hardwon, projects: set[str]) -> set[str]:
@@ -145,14 +145,14 @@ def remember(
     text: Annotated[str, typer.Argument(help="One sentence that stands by itself.", show_default=False)],
     kind: Annotated[str, typer.Option(help="fact, preference, decision, pitfall, pattern, tool-quirk, …")] = "fact",
     project: ProjectOption = None,
-    everywhere: Annotated[bool, typer.Option("--global", help="It holds in every project.")] = False,
-    candidate: Annotated[bool, typer.Option("--candidate", help="Only propose it for review.")] = False,
-    why: Annotated[str, typer.Option(help="For the record.")] = "",
+    everywhere: Annotated[bool, typer.Option("--global", help="It applies to every project.")] = False,
+    candidate: Annotated[bool, typer.Option("--candidate", help="Only propose it, for review.")] = False,
+    why: Annotated[str, typer.Option(help="The reason, for the history.")] = "",
     json: Json = False,
 ) -> None:
-    """Keep a lesson in your own words; sessions are told of it from now on.
+    """Add a lesson in your own words; later sessions will be told.
 
-    Without --project, it belongs to the project of the current folder.
+    Without --project it belongs to the project of the current folder.
 
     Example: hardwon remember "Releases are cut on Mondays." --project tidepool
     """
@@ -164,7 +164,7 @@ def remember(
     with Hardwon() as memory:
         holder = "" if everywhere else memory.project_to_keep(project or ".")
         if not (everywhere or holder):
-            raise HardwonError("this folder is no project: name one with --project, or pass --global")
+            raise HardwonError("this folder is not a known project: pass --project NAME or --global")
         if candidate:
             id = memory.lessons.propose(text, kind=cast(Kind, kind), project=holder, why=why)
         else:
@@ -190,7 +190,7 @@ def why(
     ],
     json: Json = False,
 ) -> None:
-    """Tell where a lesson, a failure or a line about an attempt comes from.
+    """Show where a lesson, a failure or an attempt comes from: session, message and quote.
 
     Example: hardwon why F3fa9
     """
@@ -234,7 +234,7 @@ def why(
     for source in sources[:_SOURCES_SHOWN]:
         _print_source(source)
     if (more := len(sources) - _SOURCES_SHOWN) > 0:
-        say(f"\n  and {more} more with --json")
+        say(f"\n  and {more} more: add --json")
 
 
 def _print_source(source: dict[str, Any]) -> None:
@@ -257,7 +257,7 @@ def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
         fields = {name: value for name, value in _fields(found).items() if name != "embedding"}
         print_json({**fields, "timestamp": iso(found.timestamp), "written_by": who})
         return
-    say(f"{id}  attempt {found.id}, {found.outcome.value} by {found.evidence or 'nobody'}, written by {shown(who)}")
+    say(f"{id}  attempt {found.id}, {found.outcome.value} by {found.evidence or 'nobody'}, recorded by {shown(who)}")
     say(f"  {shown(found.task_description)}")
     for name, text in (("tried", found.approach), ("because", found.failure_analysis), ("learned", found.reflection)):
         if text:
@@ -276,7 +276,7 @@ def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
     say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
     if told := _session(memory, id)[1]:
         say(f"    {told}")
-    say(f"\n  `hardwon resume {id[:9]}` tells how to go on with it; `hardwon open` shows all of it.")
+    say(f"\n  To continue it: `hardwon resume {id[:9]}`. To read it: `hardwon open`.")
 
 
 def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:

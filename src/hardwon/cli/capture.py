@@ -28,13 +28,13 @@ app = typer.Typer(
 _PATIENCE = 2_000
 """Milliseconds that a record is worth waiting for."""
 
-TaskOption = Annotated[str, typer.Option(help="What was to be done.")]
+TaskOption = Annotated[str, typer.Option(help="The task.")]
 _NOTHING: dict[str, Any] = {"attempt": None}
 
 
 def run(
     command: Annotated[list[str], typer.Argument(help="The command and its arguments.", show_default=False)],
-    task: Annotated[str, typer.Option(help="What it is for; then a success is recorded, too.")] = "",
+    task: Annotated[str, typer.Option(help="What the command is for; with it, successes are recorded too.")] = "",
     phase: Annotated[str, typer.Option(help="The phase of the run, such as VERIFY.")] = "",
     run: RunOption = "",
     project: ProjectOption = None,
@@ -44,7 +44,7 @@ def run(
 ) -> None:
     """Run a command and remember its error if it fails.
 
-    Its streams and exit code are passed on as they are. What failed so far, and what fixed it: `hardwon failures`.
+    Output and exit code are passed through unchanged. `hardwon failures` lists the errors and their fixes.
 
     Example: hardwon run --task "make the build green" -- make test
     """
@@ -71,10 +71,10 @@ def run(
 
 
 def verify(run: RunOption = "", project: ProjectOption = None, json: Json = False) -> None:
-    """Tell whether a run's "done" is backed by evidence; exit code 0 only if it is.
+    """Check whether a run's "done" is backed by evidence; exits 0 only if it is.
 
-    By the last test report or exit code of the run, and by what failed in it and was not mended since. A success that
-    is only stated proves nothing, and one that a report denies is a failure.
+    Looks at the run's last test report or exit code, and at failures that were not fixed since. A success that is only
+    claimed proves nothing; one that a report contradicts is a failure.
 
     Example: hardwon verify --run nightly-7 && git push
     """
@@ -103,9 +103,9 @@ def crash(
     project: ProjectOption = None,
     json: Json = False,
 ) -> None:
-    """Record a crash file, or all of a folder.
+    """Record a crash file, or all crash files in a folder.
 
-    Unknown keys are dropped, values that are not what their key says are refused; both are counted.
+    Unknown keys are dropped and invalid values rejected; both are counted.
 
     Example: hardwon capture crash .loki/crash/20261031T143000.json --task "build a REST API"
     """

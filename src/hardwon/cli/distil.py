@@ -20,22 +20,23 @@ def distil(
     with_: Annotated[
         str, typer.Option("--with", help="claude, codex, gemini, opencode, ollama, llama.cpp, or an address.")
     ] = "",
-    model: Annotated[str, typer.Option("--model", help="Which of its models.")] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what it would cost; ask nobody.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it is sent.")] = False,
+    model: Annotated[str, typer.Option("--model", help="The model to use, if there are several.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would cost.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     questions: Annotated[
-        Path | None, typer.Option("--questions", help="Write the questions into this folder; ask nobody.")
+        Path | None, typer.Option("--questions", help="Only write the questions into this folder.")
     ] = None,
     answers: Annotated[
-        Path | None, typer.Option("--answers", help="Take the answers from this folder; write what is asked next.")
+        Path | None, typer.Option("--answers", help="Read the answers from this folder and write the next questions.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Let a model that you already have read what sessions hold, cheaply, and keep what it can prove.
+    """Ask a model you already use to find lessons in sessions, and keep what it can prove.
 
-    It is shown a few hundredths of each session: what you typed, what failed and what then worked. Every claim must
-    cite words that stand there. Without --with it is the model of the settings, or the first agent on this machine.
-    What was read is not read again; Ctrl-C keeps what is done. `hardwon config distil claude` does it by itself.
+    The model sees a small part of each session: what you typed, what failed and what then worked. Every lesson must
+    quote words that are really there. Without --with it uses the model in the settings, or the first agent found on
+    this machine. A session is read only once; Ctrl-C keeps what is done. To do this for every session that ends:
+    `hardwon config distil claude`.
 
     Example: hardwon distil --with claude
 
@@ -76,17 +77,17 @@ def _say_how(with_: str) -> None:
     from hardwon.harvest.distil.chosen import installed
 
     model = with_ or next(iter(installed()), "MODEL")
-    say(f"`hardwon distil --with {model}` asks it; `hardwon distil --help` lists what can be asked.")
+    say(f"To go ahead: `hardwon distil --with {model}`. `hardwon distil --help` lists the supported models.")
 
 
 def _agreed(cost: Estimate, using: Model) -> bool:
     say(cost_of(cost), err=True)
-    where = "It leaves this machine, scrubbed" if using.leaves else "It stays on this machine"
-    say(f"{shown(using.name)} would be asked. {where}; `--dry-run` only tells this.", err=True)
+    where = "The text leaves this machine, with secrets redacted" if using.leaves else "Nothing leaves this machine"
+    say(f"This asks {shown(using.name)}. {where}. `--dry-run` shows only the cost.", err=True)
     if not sys.stdin.isatty():
-        say("hardwon: nobody is here to agree; --yes does without", err=True)
+        say("hardwon: cannot ask for confirmation without a terminal: pass --yes", err=True)
         return False
-    return typer.confirm("Ask?", err=True)
+    return typer.confirm("Go ahead?", err=True)
 
 
 def tell(done: Distilled | Estimate) -> None:
@@ -94,15 +95,19 @@ def tell(done: Distilled | Estimate) -> None:
     from hardwon.harvest.distil.asking import Estimate
 
     if isinstance(done, Estimate):
-        say(cost_of(done) if done.sessions else "Nothing new to ask about: all sessions that are there were read.")
+        say(cost_of(done) if done.sessions else "Nothing new: every session has been read.")
         return
     say(
-        f"{done.sessions:,} sessions read in {done.questions:,} questions: {done.active:,} lessons hold, "
-        f"{done.candidates:,} wait for `hardwon review`, {done.repeated:,} claims support what was known. "
+        f"Read {done.sessions:,} sessions and sub-agents with {done.questions:,} questions: "
+        f"{done.active:,} new lessons, "
+        f"{done.candidates:,} waiting for `hardwon review`, {done.repeated:,} known ones confirmed. "
         f"{done.tokens:,} tokens" + (f", {done.cost:.2f}." if done.cost else ".")
     )
-    for heading, counts in (("Not kept", done.rejected_by_reason), ("Wait", done.waits_by_reason)):
+    for heading, counts in (("Not kept", done.rejected_by_reason), ("Waiting", done.waits_by_reason)):
         if counts:
             say(f"{heading}: " + ", ".join(f"{count} {why}" for why, count in counts.items()) + ".")
     if done.left:
-        say(f"{done.left:,} sessions left for the next time{': ' if done.trouble else ''}{done.trouble}", err=True)
+        say(
+            f"{done.left:,} sessions and sub-agents left for next time{': ' if done.trouble else ''}{done.trouble}",
+            err=True,
+        )

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 def doctor(
     fix: Annotated[
-        bool, typer.Option("--fix", help="Repair a copy of the store and put it in place; nothing is thrown away.")
+        bool, typer.Option("--fix", help="Repair a copy of the store and use that; the old store is kept.")
     ] = False,
     json: Json = False,
 ) -> None:
     """Check the installation and the store.
 
-    Exits 1 when something is wrong, or was lost for good.
+    Exits 1 if something is wrong or was lost for good.
 
     Example: hardwon doctor --fix
     """
@@ -55,7 +55,7 @@ def doctor(
         for check in checks:
             say(f"{'ok ' if check.ok else 'BAD'}  {check.name:<12} {check.says}")
         if mendable:
-            say("`hardwon doctor --fix` mends the store, and says what it cannot bring back.")
+            say("`hardwon doctor --fix` repairs the store and reports what it cannot recover.")
     if not healthy or (repaired and repaired.short):
         raise typer.Exit(1)
 
@@ -117,11 +117,11 @@ def backup(
         Path | None, typer.Argument(help="Where to; by default a file named by the time, in the home's backups.")
     ] = None,
     keep: Annotated[
-        int | None, typer.Option(help="Then remove all but this many of the home's backups, the oldest.", min=1)
+        int | None, typer.Option(help="Then delete the oldest backups in Hardwon's folder, keeping this many.", min=1)
     ] = None,
     json: Json = False,
 ) -> None:
-    """Copy the store while others go on using it, and verify the copy.
+    """Copy the store while it is in use, and verify the copy.
 
     Example: hardwon backup --keep 7
     """
@@ -141,7 +141,7 @@ def restore(
     file: Annotated[Path, typer.Argument(help="A file that `hardwon backup` made.")],
     json: Json = False,
 ) -> None:
-    """Put a backup in the place of the store, if it is sound; the store as it was is kept.
+    """Restore the store from a backup, if the backup is sound. The current store is kept.
 
     Example: hardwon restore ~/hardwon-20261112-080000.db
     """
@@ -152,6 +152,6 @@ def restore(
     if json:
         print_json(done)
         return
-    say(f"{done.file} is the store now.")
+    say(f"{done.file} is now the store.")
     if done.kept:
-        say(f"The store that was there before: {done.kept}")
+        say(f"The previous store is kept at {done.kept}")

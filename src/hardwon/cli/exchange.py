@@ -36,15 +36,17 @@ def export(
     ] = None,
     agents_md: Annotated[
         Path | None,
-        typer.Option("--agents-md", help="Write what agents are told into a section of this file; --yes writes it."),
+        typer.Option(
+            "--agents-md", help="Write the briefing into a section of this file; shows it first, --yes writes."
+        ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="With --agents-md: you have read the section.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --agents-md: write the section.")] = False,
     project: ProjectOption = None,
-    everything: Annotated[bool, typer.Option("--all", help="Lessons that are out of use, too.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Drop edits that were not imported.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include lessons that are no longer used.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Discard edits that were not imported.")] = False,
     json: Json = False,
 ) -> None:
-    """Write the lessons as files for people and git, or everything for machines.
+    """Write lessons as Markdown files for people and git, or everything as JSON lines.
 
     Example: hardwon export . && git add knowledge
     """
@@ -73,7 +75,7 @@ def _section(path: Path, section: str, *, yes: bool) -> None:
         typer.echo(keep_block(path, section) or f"{path} is up to date.")
     else:
         typer.echo(section)
-        say(f"\nRead it; then `hardwon export --agents-md {path} --yes` writes it.", err=True)
+        say(f"\nRead it first. To write it: `hardwon export --agents-md {path} --yes`.", err=True)
 
 
 def _dump(memory: Hardwon, path: Path) -> Header:
@@ -102,19 +104,22 @@ def _told_of_dump(path: Path, header: Header, *, json: bool) -> None:
 
 def import_(
     path: Annotated[Path, typer.Argument(help="A folder that was exported, a dump, or what --from says.")],
-    system: Annotated[System | None, typer.Option("--from", help="Another system's database or tree.")] = None,
-    theirs: Annotated[bool, typer.Option("--theirs", help="Where both changed, take the file's version.")] = False,
-    trust: Annotated[bool, typer.Option("--trust", help="You vouch for what it says.")] = False,
-    project: Annotated[
-        str | None, typer.Option("--project", "-p", help="With --from journal or loki: whose it is; made if it is new.")
+    system: Annotated[
+        System | None, typer.Option("--from", help="The tool that the database or folder comes from.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would change.")] = False,
+    theirs: Annotated[bool, typer.Option("--theirs", help="If both changed, take the version in the file.")] = False,
+    trust: Annotated[bool, typer.Option("--trust", help="Trust the contents: import lessons as active.")] = False,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", "-p", help="With --from journal or loki: the project it belongs to; created if new."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     json: Json = False,
 ) -> None:
-    """Bring back an edited export, load a dump, or take over another system's memory.
+    """Import an edited export, a dump, or the memory of another tool.
 
-    What it says is only proposed for review, unless you vouch for it with --trust: a file that came from somebody
-    else, or a line that a pull request changed, may say anything.
+    Imported lessons wait for review unless you pass --trust, because a file from somebody else, or a line changed in a
+    pull request, may say anything.
 
     Example: hardwon import . --dry-run
     """
@@ -189,12 +194,12 @@ def _redacted(count: int) -> str:
 
 def migrate(
     to: Annotated[str, typer.Option("--to", help="postgresql://… or the path of a new file.", show_default=False)],
-    force: Annotated[bool, typer.Option("--force", help="Replace all that the target holds.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace everything in the target.")] = False,
     json: Json = False,
 ) -> None:
     """Copy the store to PostgreSQL, or back to a file, and verify the copy.
 
-    The store that is in use stays as it is until you switch.
+    The current store stays in use until you switch.
 
     Example: hardwon migrate --to postgresql://team@db.example.org/hardwon
     """
@@ -224,13 +229,13 @@ def migrate(
 def ingest(
     paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders.", show_default=False)] = None,
     project: ProjectOption = None,
-    list_: Annotated[bool, typer.Option("--list", help="List the documents that are known instead.")] = False,
-    remove: Annotated[str, typer.Option(help="Let this document go, by its path or id.")] = "",
+    list_: Annotated[bool, typer.Option("--list", help="List the known documents instead.")] = False,
+    remove: Annotated[str, typer.Option(help="Remove this document, by path or id.")] = "",
     json: Json = False,
 ) -> None:
-    """Take in notes: Markdown, reStructuredText and plain text, to be found by search and told when they fit a task.
+    """Add Markdown, reStructuredText and plain-text files, for search and for briefings.
 
-    Run it again after changes: unchanged files are skipped, moved and deleted ones are noticed.
+    Run it again after changes: unchanged files are skipped; moved and deleted files are noticed.
 
     Example: hardwon ingest docs/ README.md
     """

@@ -15,23 +15,23 @@ from hardwon.errors import HardwonError
 app = typer.Typer()
 EXTRAS = {
     "semantic": ("onnxruntime", "search by meaning, with a model on this machine"),
-    "serve": ("litestar", "the page in a browser, and the service for a team"),
-    "mcp": ("mcp", "the server for agents that speak MCP"),
-    "measure": ("scipy", "the statistics of the experiment"),
+    "serve": ("litestar", "the pages (`hardwon open`) and the service for a team"),
+    "mcp": ("mcp", "the MCP server for agents"),
+    "measure": ("scipy", "statistics for `hardwon measure --experiment`"),
     "scrub": ("hyperscan", "faster redaction"),
     "postgres": ("psycopg", "a team's store on PostgreSQL"),
     "worker": ("procrastinate", "the jobs of a team's store"),
     "dask": ("distributed", "`harvest --executor dask://…`"),
     "ray": ("ray", "`harvest --executor ray://…`"),
     "observe": ("prometheus_client", "metrics and traces of the service"),
-    "client": ("httpx", "a service, a model or vectors over HTTP"),
+    "client": ("httpx", "using a service, a model or an embeddings endpoint over HTTP"),
 }
 """Name → a package that only it brings, what it is for."""
 
 
 @app.callback(invoke_without_command=True)
 def extras(context: typer.Context, json: Json = False) -> None:
-    """List what more packages would add, and whether they are there.
+    """List optional features and whether they are installed.
 
     Example: hardwon extras
     """
@@ -41,18 +41,23 @@ def extras(context: typer.Context, json: Json = False) -> None:
     if json:
         print_json([{"name": name, "here": found[name], "for": what} for name, (_, what) in EXTRAS.items()])
         return
-    table(("EXTRA", "HERE", "FOR"), [(name, "yes" if found[name] else "no", EXTRAS[name][1]) for name in EXTRAS])
+    table(("EXTRA", "INSTALLED", "FOR"), [(name, "yes" if found[name] else "no", EXTRAS[name][1]) for name in EXTRAS])
     if not all(found.values()):
-        say("\n`hardwon extras add NAME` installs one; `all` are those above.")
+        say("\nInstall one with `hardwon extras add NAME`, or all of them with `hardwon extras add all`.")
 
 
 @app.command("add")
 def add(
-    name: Annotated[str, typer.Argument(help="semantic, serve, mcp, measure, scrub, postgres, worker, client or all.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the command that does it.")] = False,
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="semantic, serve, mcp, measure, scrub, postgres, worker, dask, ray, observe, client or all."
+        ),
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the command that would be run.")] = False,
     json: Json = False,
 ) -> None:
-    """Install what an extra needs, in the way that this Hardwon was installed: uv, pipx, pip or from a clone.
+    """Install an optional feature, the same way Hardwon itself was installed: uv, pipx, pip or a clone.
 
     Example: hardwon extras add serve
     """
@@ -65,7 +70,7 @@ def add(
     typer.echo(shlex.join(command), err=json or not dry_run)
     printing = sys.stderr if json else None
     if not dry_run and subprocess.run(command, check=False, stdout=printing).returncode:  # noqa: S603 - our own packages
-        raise HardwonError("that did not work; the lines above say why")
+        raise HardwonError("the installation failed; see the output above")
     if json:
         print_json({"name": name, "command": command, "installed": not dry_run})
 
@@ -98,4 +103,4 @@ def _installer() -> list[str]:
         return [sys.executable, "-m", "pip", "install"]
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--python", sys.executable]
-    raise HardwonError(f"neither pip nor uv is there to install with: add pip or uv, for {sys.executable}")
+    raise HardwonError(f"found neither pip nor uv for {sys.executable}: install one of them")

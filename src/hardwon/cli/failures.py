@@ -37,11 +37,11 @@ _BINS = 12
 def failures(
     context: typer.Context,
     project: ProjectOption = None,
-    since: Annotated[str | None, typer.Option(help="Only what failed since this day, YYYY-MM-DD.")] = None,
-    open: Annotated[bool, typer.Option("--open", help="Only what no fix is known for.")] = False,
+    since: Annotated[str | None, typer.Option(help="Only failures since this date, YYYY-MM-DD.")] = None,
+    open: Annotated[bool, typer.Option("--open", help="Only failures without a known fix.")] = False,
     limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 20,
     refingerprint: Annotated[
-        bool, typer.Option("--refingerprint", help="Recognise old failures anew, after an upgrade that says so.")
+        bool, typer.Option("--refingerprint", help="Regroup old failures after an upgrade; it tells you when to.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -65,9 +65,12 @@ def failures(
         print_json([{**described(row), **_wasted(cost[row.id])} for row in rows[:limit]])
         return
     if behind:
-        say(f"{behind} failures are recognised as an older Hardwon did: `hardwon failures --refingerprint`", err=True)
+        say(
+            f"{behind} failures were grouped by an older version. To update: `hardwon failures --refingerprint`",
+            err=True,
+        )
     if not rows:
-        say("No failures are known.", err=True)
+        say("No failures found.", err=True)
         return
     _print_list(rows[:limit], cost)
     if len(rows) > limit:
@@ -151,7 +154,7 @@ def match(
     project: ProjectOption = None,
     json: Json = False,
 ) -> None:
-    """Tell what is known of a failure from the output of what failed; print nothing when nothing is known.
+    """Look up the error in a failed command's output. Prints nothing if it is not known.
 
     Example: pytest 2>&1 | hardwon failures match
     """

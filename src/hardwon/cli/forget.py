@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 _NOUNS = {
     "lesson": "lessons", "failure": "failures", "fix": "fixes", "session": "sessions", "call": "calls",
-    "occurrence": "occurrences of failures", "fix_evidence": "proofs of fixes", "tried": "tries",
+    "occurrence": "occurrences of failures", "fix_evidence": "evidence for fixes", "tried": "failed tries",
     "lesson_source": "quotes", "attempt": "attempts", "attempt_file": "files of attempts",
     "interaction": "interactions", "document": "documents", "chunk": "chunks", "event": "audit entries",
     "project": "projects", "project_root": "folders of projects", "source": "known files", "embedding": "vectors",
-    "standing": "standing lines", "bootstrap": "bootstraps", "exposure": "exposures", "hook_run": "hook runs",
+    "standing": "prepared briefing lines", "bootstrap": "briefings",
+    "exposure": "lines shown", "hook_run": "hook runs",
 }  # fmt: skip
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only tell what would go.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be deleted.")]
 
 
 class What(StrEnum):
@@ -42,20 +43,21 @@ def forget(
         typer.Argument(help="A lesson, failure, session or attempt, by the beginning of its id.", show_default=False),
     ] = None,
     session: Annotated[
-        str | None, typer.Option(help="A session with its sub-agents, by id or by its transcript.")
+        str | None, typer.Option(help="A session and its sub-agents, by id or by the path of its file.")
     ] = None,
     project: ProjectOption = None,
     text: Annotated[
-        str | None, typer.Option(help="Words, in any case, wherever they stand; `-` reads them from stdin.")
+        str | None,
+        typer.Option(help="Every place that contains these words, ignoring case; `-` reads them from stdin."),
     ] = None,
     dry_run: DryRun = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Remove something for good: from every table, index, copy and export, with proof.
+    """Delete something for good: from every table, index, copy and export.
 
-    It does not come back when the same sessions are harvested again. The agents' own files are not touched.
-    Exits 1 when something still holds it.
+    Afterwards every byte of Hardwon's own folder is searched to verify that it is gone; exits 1 if it is not. It does
+    not come back when the same sessions are harvested again. The agents' own files are not touched.
 
     Example: hardwon forget --text "project nightjar" --dry-run
     """
@@ -82,7 +84,7 @@ def _forget(memory: Hardwon, way: str, value: str, *, dry_run: bool) -> Forgot:
 
 def _ask(plan: Forgot) -> None:
     if not sys.stdin.isatty():
-        raise HardwonError("not a terminal, so nobody can confirm: check with --dry-run, then pass --yes")
+        raise HardwonError("cannot ask for confirmation without a terminal: check with --dry-run, then pass --yes")
     _tell(plan, json=False, err=True)
     if not typer.confirm("Forget this for good?", err=True):
         raise HardwonError("nothing was forgotten")
@@ -90,16 +92,17 @@ def _ask(plan: Forgot) -> None:
 
 def purge(
     older_than: Annotated[
-        str | None, typer.Option(help="Such as 180d or 26w; without it, the setting retain_days.")
+        str | None, typer.Option(help="An age such as 180d or 26w. Default: the setting retain_days.")
     ] = None,
     project: ProjectOption = None,
-    what: Annotated[What, typer.Option(help="What to drop.")] = What.all,
+    what: Annotated[What, typer.Option(help="What to delete.")] = What.all,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Drop what is older than some days.
+    """Delete data older than a given age.
 
-    What was learned only from it goes with it; what a newer session confirmed or a person decided on stays.
+    Lessons that rest only on deleted sessions are deleted too. Lessons that a newer session confirmed, or that you
+    decided on, stay.
 
     Example: hardwon purge --older-than 180d --dry-run
     """
@@ -133,15 +136,15 @@ def _tell(done: Forgot, *, json: bool, err: bool = False) -> None:
         say(f"{verb}:", err=err)
     told = {noun: done.rows[name] for name, noun in _NOUNS.items() if name in done.rows}
     if derived := sum(done.rows.values()) - sum(told.values()):
-        told["what was drawn from them"] = derived
+        told["derived entries"] = derived
     for noun, count in told.items():
         say(f"  {noun:<24}{count:>9,}", err=err)
     for file in done.files:
         say(f"  {shown(file.path)}: {file.what}", err=err)
     if done.checked and not done.dry_run and not done.left:
-        say(f"Proof: {done.checked:,} texts and ids looked for in every byte of Hardwon's own folder; none is left.")
+        say(f"Verified: searched every byte of Hardwon's folder for {done.checked:,} texts and ids; none is left.")
     if done.transcripts:
-        say("The agents' own files still have it; delete them if they should not:", err=err)
+        say("These files of your agents still contain it; delete them yourself if you want to:", err=err)
         for path in done.transcripts[:20]:
             say(f"  {shown(path)}", err=err)
         if len(done.transcripts) > 20:
@@ -155,17 +158,18 @@ def scrub(
     file: Annotated[Path | None, typer.Argument(help="A text file; without it, standard input.")] = None,
     personal: Annotated[
         bool,
-        typer.Option("--personal", help="For texts about people: also any phone number, IP address and web address."),
+        typer.Option("--personal", help="Also redact every phone number, IP address and web address."),
     ] = False,
     audit: Annotated[
-        bool, typer.Option("--audit", help="Look for what got into the store and the home directory all the same.")
+        bool,
+        typer.Option("--audit", help="Check the store and Hardwon's folder for anything the rules would redact today."),
     ] = False,
     rules: Annotated[bool, typer.Option("--rules", help="List the rules.")] = False,
     json: Json = False,
 ) -> None:
-    """Replace the secrets and personal data of a text by marks; nothing is stored.
+    """Redact the secrets and personal data in a text; nothing is stored.
 
-    With --json: where each one stands (counted without hidden characters) and its kind, never the value.
+    With --json: the position of each one (not counting hidden characters) and its kind, never the value.
 
     Example: hardwon scrub < deploy.log
     """
@@ -203,12 +207,12 @@ def _audit(json: bool) -> None:
         rows = [(leak.place, leak.row, leak.column, leak.count, leak.kind) for leak in leaks]
         table(("PLACE", "ROW", "COLUMN", "COUNT", "KIND"), rows, right=(3,))
         say(
-            f"{len(leaks)} places hold what the present rules redact: delete such files; "
+            f"{len(leaks)} places contain what today's rules redact: delete such files; "
             "`hardwon forget` removes rows from the store",
             err=True,
         )
     else:
-        say("Nothing is there that the present rules would redact.", err=True)
+        say("Found nothing that today's rules would redact.", err=True)
     if leaks:
         raise typer.Exit(1)
 

@@ -31,16 +31,16 @@ _EMBEDDING_SECONDS = 15.0
 
 def harvest(
     paths: Annotated[list[Path] | None, typer.Argument(help="Session files, or folders of them.")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Every session on this machine.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Read every session on this machine.")] = False,
     git: Annotated[
-        Path | None, typer.Option("--git", help="A git repository that keeps agents' logs; nothing is checked out.")
+        Path | None, typer.Option("--git", help="A git repository that contains agents' logs; nothing is checked out.")
     ] = None,
     ref: Annotated[list[str] | None, typer.Option("--ref", help="With --git: only this branch, tag or ref.")] = None,
-    top: Annotated[int | None, typer.Option(help="Only the most valuable of the new ones.", min=1)] = None,
-    explain: Annotated[bool, typer.Option(help="Tell what was looked at and not kept, and why.")] = False,
-    mine: Annotated[bool, typer.Option("--mine", help="They are your own, wherever they lie.")] = False,
+    top: Annotated[int | None, typer.Option(help="Read only this many new sessions, the most valuable.", min=1)] = None,
+    explain: Annotated[bool, typer.Option(help="Show what was considered but not kept, and why.")] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="These are your own sessions, wherever the files are.")] = False,
     llm: Annotated[bool, typer.Option("--llm", hidden=True, help="`hardwon distil` of these files.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be learned; nothing is kept.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be learned; save nothing.")] = False,
     executor: Annotated[
         str, typer.Option(help="Read on a cluster that sees the same files: dask://host:8786 or ray://host:10001.")
     ] = "",
@@ -48,9 +48,9 @@ def harvest(
 ) -> None:
     """Learn from session files or folders.
 
-    What was harvested before and has not changed is skipped unread. Sessions that lie in a git repository are taken as
-    other people's: what they say waits for your review. With --mine, or below a folder of the setting own_folders,
-    they are yours. --git reads Entire's checkpoints, and what commits hold of .specstory/history, .claude and .codex.
+    Unchanged files are skipped. Sessions inside a git repository count as other people's, so what they say waits for
+    your review; pass --mine, or list the folder in the setting own_folders, if they are yours. --git reads Entire's
+    checkpoints and the contents of .specstory/history, .claude and .codex in commits.
 
     Example: hardwon harvest ~/old-laptop/claude-projects --mine
 
@@ -75,7 +75,7 @@ def harvest(
             if json:
                 print_json(_contract(report, explain=explain) | ({"llm": estimate} if llm else {}))
                 return
-            say("A rehearsal: nothing is kept.")
+            say("Dry run: nothing is saved.")
             _counted(report)
             if explain:
                 _explain(report)
@@ -199,7 +199,7 @@ def _contract(report: Report, *, explain: bool) -> dict[str, object]:
 def _explain(report: Report) -> None:
     for name, counts in (("kept", report.lessons_by_kind), ("status", report.by_status)):
         say(f"  {name:<12}" + (", ".join(f"{count} {what}" for what, count in counts.items()) or "nothing"))
-    say(f"  {'unsure':<12}{count(report.unsure, 'message')} read, not shown to be typed")
+    say(f"  {'unsure':<12}{count(report.unsure, 'message')} not certain to be typed by you")
     for reason, times in report.dropped_by_reason.items():
         say(f"\nNot kept, {reason} ({times}):")
         for one in [one for one in report.dropped if one.reason == reason][:_MAX_EXPLAINED]:
@@ -214,35 +214,35 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
             + "."
         )
     else:
-        say(f"Nothing new: {count(report.skipped, 'file')} unchanged since the last time.")
+        say(f"Nothing new: {count(report.skipped, 'file')} unchanged since last time.")
     for note in report.notes[:_NOTES_SHOWN]:
         say(shown(note), err=True)
     if len(report.notes) > _NOTES_SHOWN:
         say(f"… and {len(report.notes) - _NOTES_SHOWN} more of these.", err=True)
     say_of_others(report)
     if report.left_for_later:
-        say(f"{count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them too.")
+        say(f"{count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them.")
     if report.waiting:
         say(
-            f"{count(report.waiting, 'session')} waiting: scrubbing took too long, nothing of them was stored; "
+            f"{count(report.waiting, 'session')} not stored: redacting secrets took too long; "
             "the next harvest tries again."
         )
     if report.refused:
-        say(f"{count(report.refused, 'file')} not sessions: `hardwon doctor` lists why.")
+        say(f"{count(report.refused, 'file')} skipped because they are not sessions: `hardwon doctor` says why.")
     distinct, before = totals["distinct_errors"], totals["seen_before"]
     share = f" ({before / distinct:.0%})" if distinct else ""
-    say("What is known now:" if known else "What is known:")
+    say("Known now:" if known else "Known:")
     for name, note in (
-        ("sessions", f"{count(totals['subagents'], 'sub-agent')} beside them" if totals["subagents"] else ""),
+        ("sessions", f"{count(totals['subagents'], 'sub-agent')} in addition" if totals["subagents"] else ""),
         ("messages", ""),
         (
             "errors",
-            f"{distinct:,} distinct in their sessions; {before:,} of these{share} had been met in an earlier session",
+            f"{distinct:,} different ones; {before:,} of them{share} had come up in an earlier session",
         ),
         ("lessons", ""),
         ("fixes", ""),
         ("redactions", "secrets and addresses kept out of the store"),
-        ("damaged", "stretches of files that could not be read"),
+        ("damaged", "parts of files that could not be read"),
     ):
         if totals[name] or not note:
             new = f"{totals[name] - known[name]:,} new" if totals[name] > known.get(name, totals[name]) else ""
@@ -265,21 +265,21 @@ def say_of_others(report: Report) -> None:
         say(f"{count(report.commits, 'commit')} linked to the sessions that made them.")
     if report.foreign:
         say(
-            f"{count(report.foreign, 'session')} of other people: what was said there waits in `hardwon review`; "
-            "`hardwon harvest --mine` takes sessions as your own."
+            f"{count(report.foreign, 'session')} of other people: what they say waits in `hardwon review`; "
+            "if they are yours, run `hardwon harvest FOLDER --mine`."
         )
 
 
 def _say_waiting(items: int) -> None:
     if items:
-        say(f"{count(items, 'item')} can be found by words only yet: `hardwon reindex` adds their meaning.")
+        say(f"{count(items, 'item')} cannot be found by meaning yet: run `hardwon reindex`.")
 
 
 # `rules`: what lessons are drawn by.
 
 
 def rules(json: Json = False) -> None:
-    """List the rules that draw lessons from sessions.
+    """List the rules that find lessons in sessions.
 
     Example: hardwon rules
     """
@@ -301,7 +301,7 @@ def rules(json: Json = False) -> None:
         return
     rows = [(rule.name, rule.version, ", ".join(rule.kinds), rule.over, rule.finds) for rule in RULES]
     table(("RULE", "VERSION", "KIND", "OVER", "FINDS"), rows, right=(1,))
-    say("\nWhat no rule finds, a model that you have may: `hardwon distil --dry-run` tells what it would cost.")
+    say("\nA model can find lessons that rules miss: `hardwon distil --dry-run` shows the cost.")
 
 
 # Sessions harvested as they finish, for agents that have no hooks: `watch`.
@@ -342,14 +342,16 @@ _COUNTED = ("sessions", "lessons", "failures", "fixes")
 
 
 def watch(
-    once: Annotated[bool, typer.Option("--once", help="Look once, and end.")] = False,
-    interval: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.1)] = 10.0,
-    quiet: Annotated[float, typer.Option(help="Seconds unchanged that make a session finished.", min=0.0)] = 60.0,
+    once: Annotated[bool, typer.Option("--once", help="Check once and exit.")] = False,
+    interval: Annotated[float, typer.Option(help="Seconds between checks.", min=0.1)] = 10.0,
+    quiet: Annotated[
+        float, typer.Option(help="A session counts as finished after this many seconds without a change.", min=0.0)
+    ] = 60.0,
     json: Json = False,
 ) -> None:
     """Harvest sessions as they finish, until Ctrl-C.
 
-    For agents without hooks. With --json, one line for each harvest and one for all of them at the end.
+    For agents without hooks. With --json, prints one line per harvest and a total at the end.
 
     Example: hardwon watch --interval 30
     """
@@ -360,7 +362,7 @@ def watch(
     began = time.monotonic()
     try:
         if not once and not json:
-            say(f"Looking every {interval:g} s for sessions that finished. Ctrl-C ends it.", err=True)
+            say(f"Checking every {interval:g} s for finished sessions. Ctrl-C stops.", err=True)
         while True:
             _look(watching, totals, once, json)
             if once:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 AgentArgument = Annotated[
     str, typer.Argument(help="claude-code, codex, gemini, opencode, cursor, hermes or cline.", show_default=False)
 ]
-ProjectFlag = Annotated[bool, typer.Option("--project", help="In the settings of this folder's project, not yours.")]
+ProjectFlag = Annotated[
+    bool, typer.Option("--project", help="Use this folder's project settings, not your user settings.")
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
 
@@ -28,9 +30,9 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would ch
 def install(
     agent: AgentArgument, project: ProjectFlag = False, yes: Yes = False, dry_run: DryRun = False, json: Json = False
 ) -> None:
-    """Let an agent's hooks call Hardwon.
+    """Add Hardwon's hooks to an agent's settings.
 
-    Shows what it would change in the agent's settings, asks, keeps a backup, and leaves everything else there as it is.
+    Shows the change, asks, and keeps a backup. Nothing else in the settings is touched.
 
     Example: hardwon install claude-code
     """
@@ -38,15 +40,15 @@ def install(
 
     chosen = agent_named(agent)
     changes = installing(chosen, _where(project))
-    done = _agreed(changes, yes, dry_run, json, f"{chosen.title} has Hardwon already.")
+    done = _agreed(changes, yes, dry_run, json, f"{chosen.title} already uses Hardwon.")
     if done and not json:
-        say(f"{chosen.title} has Hardwon now. {chosen.afterwards}")
+        say(f"{chosen.title} now uses Hardwon. {chosen.afterwards}")
         if project and any(sys.executable in (change.new or "") for change in changes):
-            say("The settings name this machine's Python: do not commit them.")
+            say("These settings contain the path of this machine's Python: do not commit them.")
         if not yes:
             _ask_to_measure()
             _ask_to_distil()
-        say("`hardwon status` shows what it did.")
+        say("Run `hardwon status` any time to see how it is doing.")
 
 
 def _ask_to_measure() -> None:
@@ -55,12 +57,12 @@ def _ask_to_measure() -> None:
     if config.load(_home()).origins["experiment"] != "default":
         return
     say(
-        "\nWhether it helps can be measured: one session in ten is then told nothing, and of the others a fifth of the "
-        "lines is withheld, at random. `hardwon measure --experiment` tells what came of it."
+        "\nHardwon can measure whether it helps. To do so it leaves one session in ten without a briefing and "
+        "withholds a fifth of the lines in the others, at random. `hardwon measure --experiment` shows the result."
     )
     if not is_here("measure"):
-        say("Telling that needs statistics that are not installed yet: `hardwon extras add measure` adds them.")
-    config.save(_home(), "experiment", "on" if typer.confirm("Measure?") else "off")
+        say("The result needs statistics packages that are not installed yet: `hardwon extras add measure`.")
+    config.save(_home(), "experiment", "on" if typer.confirm("Measure whether it helps?") else "off")
 
 
 def _ask_to_distil() -> None:
@@ -75,44 +77,44 @@ def _ask_to_distil() -> None:
     with Hardwon() as memory:
         cost = memory.sessions.distil_cost() if memory.exists else None
     say(
-        f"\n{models[0]} can read what was said in sessions as they end, and keep what holds against its quotes. It is "
-        "sent scrubbed to whoever answers for it, at your cost."
+        f"\n{models[0]} can read sessions when they end and find lessons that rules miss. Secrets are redacted "
+        f"first; the text goes to the provider of {models[0]}, at your cost."
     )
     if cost is not None and cost.sessions:
-        say(f"For what is known so far: {cost_of(cost)}")
+        say(f"For the sessions read so far: {cost_of(cost)}")
     config.save(_home(), "distil", models[0] if typer.confirm(f"Let {models[0]} read them?") else "off")
 
 
 def uninstall(
     agent: Annotated[str | None, typer.Argument(help="As for `install`.", show_default=False)] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Of every agent, and of every project.")] = False,
-    purge: Annotated[bool, typer.Option("--purge", help="With --all: delete what was learned, too.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Remove it from every agent and every project.")] = False,
+    purge: Annotated[bool, typer.Option("--purge", help="With --all: also delete everything it has stored.")] = False,
     project: ProjectFlag = False,
     yes: Yes = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Take Hardwon out of an agent's settings again.
+    """Remove Hardwon from an agent's settings.
 
-    Settings that nobody changed since get back the bytes that they had; of others, what was put in is taken out. What
-    was learned stays in the store, unless --purge says otherwise.
+    Settings that have not changed since are restored byte for byte; otherwise only Hardwon's own entries are removed.
+    The store is kept unless you pass --purge.
 
     Example: hardwon uninstall claude-code
     """
     from hardwon.install.plan import agent_named, removing, removing_everywhere
 
     if (agent is None) != all_ or (purge and not all_) or (project and all_):
-        raise typer.BadParameter("name one agent, or pass --all, which --purge may follow")
+        raise typer.BadParameter("name one agent, or pass --all (optionally with --purge)")
     if agent is None:
         whose, changes = "any agent's", removing_everywhere(_where(False), _home())
     else:
         chosen = agent_named(agent)
         whose, changes = f"{chosen.title}'s", removing(chosen, _where(project), _home())
-    done = _agreed(changes, yes, dry_run, json, f"Nothing of Hardwon is in {whose} settings.")
+    done = _agreed(changes, yes, dry_run, json, f"Hardwon is not in {whose} settings.")
     if done and not json:
-        say(f"Nothing of Hardwon is left in {whose} settings.")
+        say(f"Hardwon is removed from {whose} settings.")
     if purge and dry_run and not json and _home().exists():
-        say(f"{_home()} would be deleted, with all that was learned.")
+        say(f"{_home()} and everything in it would be deleted.")
     elif purge and not dry_run and (done or not changes):
         _purge(_home(), yes, json)
 
@@ -128,19 +130,19 @@ def _purge(home: Path, yes: bool, json: bool) -> None:
         return
     is_ours = any((home / name).exists() for name in (DATABASE, MIRROR, "config.toml"))
     if not is_ours or home in (Path.home(), *Path.home().parents):
-        raise HardwonError(f"{home} does not look like a folder of Hardwon alone: delete by hand what you do not need")
-    if not yes and not typer.confirm(f"Delete {home}, with all that was learned?"):
-        say("What was learned was kept.")
+        raise HardwonError(f"{home} holds more than Hardwon's files: delete what you do not need by hand")
+    if not yes and not typer.confirm(f"Delete {home} and everything Hardwon has learned?"):
+        say("Nothing was deleted.")
         return
     if end(home) and not json:
-        say("The service behind the page is ended.")
+        say("Stopped the service behind the pages.")
     shutil.rmtree(home)
     if not json:
-        say(f"{home} is deleted. The package goes as it came: by uv tool, pipx or pip, or with the clone.")
+        say(f"Deleted {home}. Remove the program the way you installed it: uv tool, pipx or pip, or delete the clone.")
 
 
 def status(project: ProjectFlag = False, json: Json = False) -> None:
-    """Show which agents call Hardwon, and how their hooks did lately.
+    """Show which agents use Hardwon and how their hooks are doing.
 
     Example: hardwon status
     """
@@ -150,6 +152,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     with Hardwon() as memory:
         runs = memory.store.last_runs()
         distils, measures = memory.config.distil, memory.config.experiment == "on"
+        waiting = memory.review.count()
         if not json:
             ask_about_folders(memory)
     shown: list[dict[str, Any]] = []
@@ -172,13 +175,14 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     table(("AGENT", "HERE", "INSTALLED", "LAST RUNS", "TROUBLE"), [_row(entry) for entry in shown])
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
-        say(f"\nNo agent calls Hardwon yet: `hardwon install {first}`.")
-    by = "only when asked to, by `hardwon distil`" if distils == "off" else f"by {distils}, as they end"
-    say(f"\nSessions are distilled {by}.")
+        say(f"\nNo agent uses Hardwon yet. To start: `hardwon install {first}`.")
+    say(f"\nWaiting for review: {waiting}{' (`hardwon review`)' if waiting else ''}.")
+    by = "off (run `hardwon distil` yourself)" if distils == "off" else f"{distils} reads each session when it ends"
+    say(f"Finding lessons with a model: {by}.")
     if measures:
-        say("Whether it helps is measured, some lines are withheld (`hardwon config experiment off` ends it).")
+        say("Experiment: on, some lines are withheld at random (`hardwon config experiment off` stops it).")
     else:
-        say("Whether it helps is not measured, nothing is withheld (`hardwon config experiment on` begins it).")
+        say("Experiment: off, nothing is withheld (`hardwon config experiment on` starts it).")
 
 
 def here() -> list[Installed]:
@@ -194,8 +198,8 @@ def move_over() -> None:
 
     for agent, changes in moving_over(_where(False)):
         backups = apply(changes, _home())
-        kept = f"; as it was before: {', '.join(map(str, backups))}" if backups else ""
-        say(f"hardwon: {agent.title} called us by our former name and calls hardwon now{kept}", err=True)
+        kept = f"; backup: {', '.join(map(str, backups))}" if backups else ""
+        say(f"hardwon: {agent.title} used Hardwon under its former name; its settings are updated{kept}", err=True)
         say(f"hardwon: {agent.afterwards}", err=True)
 
 
@@ -230,7 +234,7 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
         say("\n\n".join(entry["diff"] for entry in told) + "\n")
     if not yes:
         if not sys.stdin.isatty():
-            raise HardwonError("not a terminal, so nobody can confirm: pass --yes")
+            raise HardwonError("cannot ask for confirmation without a terminal: pass --yes")
         if not typer.confirm("Make this change?"):
             say("Nothing was changed.")
             return False
@@ -238,7 +242,7 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
     if json:
         print_json({"changes": told, "backups": backups, "done": True})
     for backup in backups if not json else ():
-        say(f"As it was before: {backup}")
+        say(f"Backup: {backup}")
     return True
 
 

@@ -33,7 +33,7 @@ def record(
     client: Annotated[str, typer.Option(help="Who asked.")] = "manual",
     project: ProjectOption = None,
     reinforce: Annotated[
-        bool, typer.Option("--reinforce/--no-reinforce", help="Let the lessons that the answer uses gain confidence.")
+        bool, typer.Option("--reinforce/--no-reinforce", help="Raise the confidence of lessons that the answer uses.")
     ] = True,
     stdin: Annotated[bool, typer.Option("--stdin", help="Read one JSON object with these fields instead.")] = False,
     json: Json = False,
@@ -73,14 +73,14 @@ def record(
 @app.command("list")
 def list_(
     project: ProjectOption = None,
-    session: Annotated[str, typer.Option(help="Only of this session.")] = "",
-    client: Annotated[str, typer.Option(help="Only of this client.")] = "",
-    since: Annotated[str | None, typer.Option(help="Only from this day on.")] = None,
+    session: Annotated[str, typer.Option(help="Only this session.")] = "",
+    client: Annotated[str, typer.Option(help="Only this client.")] = "",
+    since: Annotated[str | None, typer.Option(help="Only from this date.")] = None,
     limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 50,
-    cursor: Annotated[str, typer.Option(help="Go on where the page before ended.")] = "",
+    cursor: Annotated[str, typer.Option(help="Continue from this cursor of the previous page.")] = "",
     json: Json = False,
 ) -> None:
-    """List interactions without their bodies, the newest first.
+    """List interactions without their texts, newest first.
 
     Example: hardwon interactions list --project tidepool --since 2026-10-01
     """
@@ -99,7 +99,7 @@ def list_(
     rows = [(one.id, f"{one.created_at:%Y-%m-%d %H:%M}", one.client, one.prompt) for one in page.interactions]
     table(("ID", "WHEN", "CLIENT", "PROMPT"), rows)
     if page.cursor:
-        say(f"More: the same with --cursor {page.cursor}", err=True)
+        say(f"For more, add --cursor {page.cursor}", err=True)
 
 
 @app.command("show")
@@ -123,7 +123,7 @@ def show(id: Id, json: Json = False) -> None:
 
 @app.command("reinforce")
 def reinforce_(id: Id, json: Json = False) -> None:
-    """Let the lessons that an answer made use of gain confidence, once; tells what it did.
+    """Raise the confidence of the lessons that an answer used, once.
 
     Example: hardwon interactions reinforce I0193a5c2
     """
@@ -139,7 +139,7 @@ def reinforce_(id: Id, json: Json = False) -> None:
 
 @app.command("extract")
 def extract(id: Id, json: Json = False) -> None:
-    """Make candidates for review of the rules and decisions in the prompt and the answer.
+    """Propose the rules and decisions in a prompt and its answer as lessons, for review.
 
     Example: hardwon interactions extract I0193a5c2
     """
@@ -152,7 +152,7 @@ def extract(id: Id, json: Json = False) -> None:
     elif found:
         table(("ID", "STATUS", "KIND", "TEXT"), [(one.id[:9], one.status, one.kind, one.text) for one in found])
     else:
-        say("No rule or decision was found in it.", err=True)
+        say("No rule or decision found.", err=True)
 
 
 def _tell(steps: Sequence[Reinforced]) -> None:
@@ -160,4 +160,4 @@ def _tell(steps: Sequence[Reinforced]) -> None:
         rows = [(one.lesson[:9], f"{one.before:.2f} → {one.after:.2f}", one.text) for one in steps]
         table(("ID", "CONFIDENCE", "TEXT"), rows)
     else:
-        say("The answer makes use of no lesson.", err=True)
+        say("The answer uses no lesson.", err=True)

@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from hardwon.api.journal import Group
     from hardwon.model.attempt import Attempt
 
-app = typer.Typer(
-    help="What was tried, what came of it, and what is like it.", no_args_is_help=True, rich_markup_mode=None
-)
+app = typer.Typer(help="Record attempts and look up similar ones.", no_args_is_help=True, rich_markup_mode=None)
 
 Limit = Annotated[int, typer.Option(help="Most rows.", min=1)]
 Number = Annotated[int, typer.Argument(help="The attempt's number.", show_default=False)]
-OutcomeOption = Annotated[list[Outcome] | None, typer.Option(help="Only these outcomes; may be given again.")]
+OutcomeOption = Annotated[list[Outcome] | None, typer.Option(help="Only this outcome; repeatable.")]
 _MAX_SUGGESTED = 5
 _HEADINGS = ("NO", "WHEN", "OUTCOME", "TASK")
 _BELOW = ("approach", "failure_analysis", "reflection", "test_results", "diff")
@@ -31,29 +29,29 @@ _BELOW = ("approach", "failure_analysis", "reflection", "test_results", "diff")
 
 @app.command("log")
 def log(
-    task: Annotated[str, typer.Option(help="What was to be done.", show_default=False)] = "",
+    task: Annotated[str, typer.Option(help="The task.", show_default=False)] = "",
     approach: Annotated[str, typer.Option(help="How it was tried.")] = "",
     outcome: Annotated[
-        Outcome, typer.Option(help="What came of it; by default as exit code or test results show.")
+        Outcome, typer.Option(help="How it ended. Default: as the exit code or test results show.")
     ] = Outcome.UNKNOWN,
-    file: Annotated[list[str] | None, typer.Option(help="A file that was changed; may be given again.")] = None,
+    file: Annotated[list[str] | None, typer.Option(help="A changed file; repeatable.")] = None,
     diff: Annotated[Path | None, typer.Option(help="A file with the diff; - for stdin.")] = None,
     test_results: Annotated[Path | None, typer.Option(help="A file with the tests' output; - for stdin.")] = None,
     analysis: Annotated[str, typer.Option(help="Why it failed.")] = "",
-    reflection: Annotated[str, typer.Option(help="What to do another time.")] = "",
+    reflection: Annotated[str, typer.Option(help="What to do next time.")] = "",
     exit_code: Annotated[int | None, typer.Option(help="The exit code of what was run.")] = None,
     retry_of: Annotated[int | None, typer.Option(help="The attempt that this one repeats.")] = None,
-    retry_count: Annotated[int, typer.Option(help="How often it was tried before.", min=0)] = 0,
+    retry_count: Annotated[int, typer.Option(help="How many times it was tried before.", min=0)] = 0,
     phase: Annotated[str, typer.Option(help="The phase of the run, such as VERIFY.")] = "",
     agent: Annotated[str, typer.Option(help="Who tried.")] = "",
     session: Annotated[str, typer.Option(help="The agent's session.")] = "",
     run: RunOption = "",
     project: ProjectOption = None,
-    at: Annotated[str | None, typer.Option(help="When it began, ISO-8601; UTC unless it says otherwise.")] = None,
-    jsonl: Annotated[Path | None, typer.Option(help="Many at once: one JSON object a line; - for stdin.")] = None,
+    at: Annotated[str | None, typer.Option(help="When it began, ISO 8601; UTC unless it has a zone.")] = None,
+    jsonl: Annotated[Path | None, typer.Option(help="Record many: one JSON object per line; - for stdin.")] = None,
     json: Json = False,
 ) -> None:
-    """Write an attempt into the journal; prints its number.
+    """Record an attempt; prints its number.
 
     Without --project, it belongs to the project of the current folder. Paths are relative to the current folder.
 
@@ -105,13 +103,13 @@ def log(
 @app.command("similar")
 def similar(
     task: Annotated[str, typer.Argument(help="What is to be done, or an error.", show_default=False)],
-    file: Annotated[list[str] | None, typer.Option(help="A file it is about; may be given again.")] = None,
+    file: Annotated[list[str] | None, typer.Option(help="A file it is about; repeatable.")] = None,
     outcome: OutcomeOption = None,
     project: ProjectOption = None,
     limit: Limit = 5,
     json: Json = False,
 ) -> None:
-    """List the attempts most like a task, of all there are.
+    """List the attempts most similar to a task.
 
     Example: hardwon journal similar "add retry to the HTTP client" --outcome failure
     """
@@ -125,22 +123,22 @@ def similar(
         rows = [(f"{entry.score:.2f}", *_row(entry.attempt)) for entry in found]
         table(("ALIKE", *_HEADINGS), rows, right=(0, 1))
     else:
-        say("Nothing like it was tried.", err=True)
+        say("No similar attempt found.", err=True)
 
 
 @app.command("failures")
 def failures(
-    block: Annotated[bool, typer.Option("--block", help="Print what the next try should be told instead.")] = False,
+    block: Annotated[bool, typer.Option("--block", help="Print the block for the next try instead.")] = False,
     run: RunOption = "",
     project: ProjectOption = None,
     task: Annotated[str, typer.Option(help="What the next try is about; with --block.")] = "",
     limit: Limit = 10,
     json: Json = False,
 ) -> None:
-    """List what failed last, or print the block that tells the next try of it.
+    """List the latest failures, or print a warning block for the next try.
 
-    The block has this run's newest failures and the likeliest of the project, each with what worked;
-    nothing is printed when there is nothing to tell.
+    The block lists this run's newest failures and the project's likeliest ones, each with what worked. Prints nothing
+    if there is nothing to say.
 
     Example: hardwon journal failures --block --run nightly-7 --task "make the build green"
     """
@@ -214,7 +212,7 @@ def reflect(
 ) -> None:
     """Write down what was learned from an attempt.
 
-    What stood there before stays in the history.
+    The previous text stays in the history.
 
     Example: hardwon journal reflect 12 "Take the lock before opening the file."
     """
@@ -230,12 +228,12 @@ def reflect(
 @app.command("stats")
 def stats(
     project: ProjectOption = None,
-    since: Annotated[str | None, typer.Option(help="Only what was tried since this day, YYYY-MM-DD.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only attempts since this date, YYYY-MM-DD.")] = None,
     json: Json = False,
 ) -> None:
-    """Tell how attempts went: overall, and by project, agent, phase and month.
+    """Show success rates: overall, and by project, agent, phase and month.
 
-    A rate is of the attempts whose outcome is known, with its 95 % interval (Wilson).
+    Rates count attempts with a known outcome, with 95 % intervals (Wilson).
 
     Example: hardwon journal stats --project tidepool
     """

@@ -13,23 +13,24 @@ if TYPE_CHECKING:
     from hardwon.model.nouns import Map
 
 Named = Annotated[str | None, typer.Argument(help="Name, git remote, folder or id of a project.", show_default=False)]
-Limit = Annotated[int, typer.Option(help="Most of each that are told.", min=1, max=200)]
+Limit = Annotated[int, typer.Option(help="Maximum number of rows of each.", min=1, max=200)]
 
 
 def map_(
     named: Named = None,
     project: ProjectOption = None,
-    task: Annotated[str, typer.Option(help="What is to be done, to rank the files for it.")] = "",
+    task: Annotated[str, typer.Option(help="What you want to do; ranks the files for it.")] = "",
     limit: Limit = 10,
     svg: Annotated[
-        Path | None, typer.Option(help="Draw the project into this file: folders by sessions, coloured by age.")
+        Path | None,
+        typer.Option(help="Draw the project into this SVG file: folders sized by sessions, coloured by age."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Tell where earlier sessions went: the files and commands that a task will most likely need.
+    """Suggest the files and commands that a task will probably need.
 
-    Learned from the calls of the sessions alone. They are candidates: look before you rely on them. Without a project,
-    that of the current folder.
+    Based on what earlier sessions read, edited and ran. These are suggestions: check before you rely on them. Default:
+    the project of the current folder.
 
     Example: hardwon map tidepool --task "retry failed uploads"
     """
@@ -67,7 +68,7 @@ def blame(
     limit: Limit = 20,
     json: Json = False,
 ) -> None:
-    """Tell which sessions touched a file, for what task, and what came of it.
+    """Show which sessions touched a file, for what task and with what outcome.
 
     Example: hardwon blame src/store/queue.py --project tidepool
     """
@@ -97,7 +98,7 @@ def how(
     limit: Limit = 10,
     json: Json = False,
 ) -> None:
-    """Tell the commands that really ran in a project and worked.
+    """List the commands that worked in a project.
 
     Example: hardwon how "run the tests" --project tidepool
     """
@@ -117,10 +118,10 @@ def resume(
     id: Annotated[
         str, typer.Argument(help="A session: the beginning of its id, or the agent's own.", show_default=False)
     ],
-    run: Annotated[bool, typer.Option("--run", help="Run it, in the project's folder.")] = False,
+    run: Annotated[bool, typer.Option("--run", help="Run it in the project's folder.")] = False,
     json: Json = False,
 ) -> None:
-    """Print the command by which its agent goes on with a session, or run it.
+    """Print the command that resumes a session in its agent, or run it.
 
     Example: hardwon resume S1a2b3c4d
     """

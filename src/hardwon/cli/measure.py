@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 _SAYS = {
     "helps": "Showing lines helps",
     "harms": "Showing lines harms",
-    "no difference worth having": "Showing lines makes no difference worth having",
+    "no difference worth having": "Showing lines makes no useful difference",
     "too early": "It is too early to tell",
     "broken": "The experiment is broken: no number below can be trusted",
 }
 
 
 def measure(
-    since: Annotated[str | None, typer.Option(help="Only what happened from this day on.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only from this date, YYYY-MM-DD.")] = None,
     project: ProjectOption = None,
     experiment: Annotated[
-        bool, typer.Option("--experiment", help="Whether showing lines helps, and how sure.")
+        bool, typer.Option("--experiment", help="Show whether briefing lines help, with confidence intervals.")
     ] = False,
-    write: Annotated[Path | None, typer.Option(help="Write a page of Markdown, with its charts beside it.")] = None,
-    snapshot: Annotated[bool, typer.Option("--snapshot", help="Keep the numbers to compare later ones with.")] = False,
+    write: Annotated[Path | None, typer.Option(help="Write a Markdown page with charts next to it.")] = None,
+    snapshot: Annotated[bool, typer.Option("--snapshot", help="Save the numbers, to compare with later.")] = False,
     json: Json = False,
 ) -> None:
-    """Show how it goes, in numbers that say what they rest on.
+    """Show statistics about lessons, failures, hooks and results.
 
-    With --experiment: whether the lines that sessions are shown help them, from lines withheld at random.
+    With --experiment: whether the briefing lines help, measured by withholding some at random.
 
     Example: hardwon measure --since 2026-10-01 --write metrics/dashboard.md
     """
@@ -63,7 +63,7 @@ def _print(found: Metrics) -> None:
     from hardwon.measure.dashboard import bounds, change, figure
 
     if not found.sessions:
-        say("No session was harvested in this time: `hardwon up` reads those on this machine.")
+        say("No sessions in this period. `hardwon up` reads those on this machine.")
         return
     say(f"{count(found.sessions, 'session')} since {day(found.since)}\n")
     trend = any(metric.week is not None or metric.month is not None for metric in found.metrics)
@@ -84,36 +84,36 @@ def _print(found: Metrics) -> None:
     headings = ["", "VALUE", "95 %", "N", "OF", *(["7 DAYS", "30 DAYS"] if trend else []), ""]
     table(headings[:width], rows, right=(1, 3), spare=(7,) if trend else (5,))
     if labels == {"observational"}:
-        say("\nAll observed: what Hardwon itself changes, its experiment shows (`hardwon config experiment on`).")
+        say("\nThese are observations. To measure what Hardwon changes: `hardwon config experiment on`.")
     shares = [before / errors for _, errors, before in found.weekly_errors[-26:]]
     if len(shares) > 1:
-        say(f"\nErrors met before, by week: {bars(shares)} ({min(shares):.0%} to {max(shares):.0%})")
+        say(f"\nErrors seen before, by week: {bars(shares)} ({min(shares):.0%} to {max(shares):.0%})")
     missing = [metric.title for metric in found.metrics if metric.value is None]
     if missing:
-        say(f"\nNothing to count yet: {'; '.join(missing)}.")
+        say(f"\nNo data yet: {'; '.join(missing)}.")
 
 
 def _print_experiment(found: Experiment, *, on: bool) -> None:
     if not (on or found.sessions or found.pending):
-        say("Whether it helps is not measured, nothing is withheld: `hardwon config experiment on` begins it.")
+        say("The experiment is off and nothing is withheld. To start it: `hardwon config experiment on`.")
         return
     say(f"{_SAYS[found.verdict]}.\n")
     if not found.sessions:
         say(
-            f"No session of the experiment is harvested yet ({found.pending} pending). It begins when an agent's hook "
-            "starts sessions; `hardwon config experiment off` ends it."
+            f"No session of the experiment has been read yet ({found.pending} pending). It starts with the next "
+            "session of an agent that uses Hardwon; `hardwon config experiment off` stops it."
         )
         return
     say(
-        f"{found.sessions} sessions ({found.held_out} held out, {found.pending} not harvested yet), "
-        f"{found.lines} lines dealt."
+        f"{found.sessions} sessions ({found.held_out} without a briefing, {found.pending} not read yet), "
+        f"{found.lines} lines shown or withheld."
     )
     say(f"A failure came back {_rate(found.shown)} when its line was shown, {_rate(found.withheld)} when withheld.")
     if found.ratio is not None:
         say(
-            f"Shown against withheld: {found.ratio:.2f} times as often.\n"
-            f"  however often you look   {_between(found.anytime.low, found.anytime.high)}: {found.verdict}\n"
-            f"  if this is the only look {_between(found.once.low, found.once.high)}, {_p(found.p_once)}: "
+            f"When shown, it came back {found.ratio:.2f} times as often.\n"
+            f"  if you check repeatedly    {_between(found.anytime.low, found.anytime.high)}: {found.verdict}\n"
+            f"  if you check only once   {_between(found.once.low, found.once.high)}, {_p(found.p_once)}: "
             f"{found.once.verdict}"
         )
     if found.detectable_ratio is not None:
@@ -131,7 +131,7 @@ def _print_experiment(found: Experiment, *, on: bool) -> None:
     for check in wrong:
         say(f"\nbroken: {check.name}: {check.says}")
     if not wrong:
-        say(f"\nThe coins fell as they should ({len(found.checks)} checks); {found.crossed} lines crossed over.")
+        say(f"\nRandomisation is sound ({len(found.checks)} checks); {found.crossed} withheld lines got through.")
 
 
 def _rate(rate: Rate) -> str:

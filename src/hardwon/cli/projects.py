@@ -15,7 +15,7 @@ Name = Annotated[str, typer.Argument(help="Name, git remote, folder or id of a p
 @app.callback(invoke_without_command=True)
 def projects(
     context: typer.Context,
-    all_: Annotated[bool, typer.Option("--all", help="Those that are archived, too.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Include archived projects.")] = False,
     json: Json = False,
 ) -> None:
     """List the projects, the busiest first.
@@ -47,7 +47,7 @@ def projects(
         ]
         table(("SESSIONS", "NAME", "KEY", *(["DESCRIPTION"] if said else [])), cells, right=(0,))
         if (without := total - sum(one.sessions for one in everything)) > 0:
-            say(f"\n{count(without, 'session')} of no project.")
+            say(f"\n{count(without, 'session')} without a project.")
 
 
 @app.command("add")
@@ -56,7 +56,7 @@ def add(
     description: Annotated[str, typer.Option(help="What it is, in a sentence.")] = "",
     json: Json = False,
 ) -> None:
-    """Make a project known; whatever is written to a new name does so, too.
+    """Add a project. (Writing anything to a new project name adds it too.)
 
     Example: hardwon projects add tidepool --description "Serves the gauges of the reef."
     """
@@ -70,7 +70,7 @@ def add(
 
 @app.command("alias")
 def alias(project: Name, name: Annotated[str, typer.Argument(help="Another name.")], json: Json = False) -> None:
-    """Let another name find a project.
+    """Add another name for a project.
 
     Example: hardwon projects alias tidepool tp
     """
@@ -84,10 +84,10 @@ def alias(project: Name, name: Annotated[str, typer.Argument(help="Another name.
 @app.command("archive")
 def archive(
     project: Name,
-    restore: Annotated[bool, typer.Option("--restore", help="Bring it back instead.")] = False,
+    restore: Annotated[bool, typer.Option("--restore", help="Unarchive it instead.")] = False,
     json: Json = False,
 ) -> None:
-    """Put a project away: it is not listed any more, and all that is known of it stays.
+    """Archive a project: it is no longer listed, but nothing is deleted.
 
     Example: hardwon projects archive tidepool
     """
@@ -100,7 +100,7 @@ def archive(
 
 @app.command("show")
 def show(project: Name, json: Json = False) -> None:
-    """Show the folders of a project and the other names that find it.
+    """Show a project's folders and its other names.
 
     Example: hardwon projects show tidepool
     """
@@ -119,7 +119,7 @@ def show(project: Name, json: Json = False) -> None:
 
 @app.command("rename")
 def rename(project: Name, name: Annotated[str, typer.Argument(help="What to call it.")], json: Json = False) -> None:
-    """Call a project otherwise; its old name still finds it.
+    """Rename a project. Its old name still works.
 
     Example: hardwon projects rename reef tidepool
     """
@@ -132,7 +132,7 @@ def rename(project: Name, name: Annotated[str, typer.Argument(help="What to call
 
 @app.command("describe")
 def describe(project: Name, text: Annotated[str, typer.Argument(help="What it is.")], json: Json = False) -> None:
-    """Say in a sentence what a project is.
+    """Describe a project in a sentence.
 
     Example: hardwon projects describe tidepool "Serves the gauges of the reef."
     """
@@ -149,7 +149,7 @@ def merge(
     into: Annotated[str, typer.Argument(help="The project that it is part of.")],
     json: Json = False,
 ) -> None:
-    """Make a project part of another, with all that is known of it and its later sessions.
+    """Merge a project into another, including its future sessions.
 
     Example: hardwon projects merge ~/old/tidepool tidepool
     """
@@ -166,7 +166,7 @@ def split(
     part: Annotated[str, typer.Argument(help="A folder or remote of it, as `hardwon projects show` lists them.")],
     json: Json = False,
 ) -> None:
-    """Make a folder or remote of a project one of its own again.
+    """Make a folder or remote of a project a separate project again.
 
     Example: hardwon projects split tidepool ~/old/tidepool
     """

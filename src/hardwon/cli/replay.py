@@ -25,15 +25,15 @@ def replay(
         list[Path] | None, typer.Argument(help="Sessions to replay; without any, all that were harvested.")
     ] = None,
     project: ProjectOption = None,
-    budget: Annotated[int | None, typer.Option(help="Most tokens of a bootstrap.", min=0)] = None,
-    failure_budget: Annotated[int | None, typer.Option(help="Most tokens of its failures.", min=0)] = None,
-    chart: Annotated[Path | None, typer.Option(help="Folder to write the charts to, as SVG.")] = None,
+    budget: Annotated[int | None, typer.Option(help="Token limit of a briefing.", min=0)] = None,
+    failure_budget: Annotated[int | None, typer.Option(help="Token limit of the failures in it.", min=0)] = None,
+    chart: Annotated[Path | None, typer.Option(help="Folder to write charts to, as SVG.")] = None,
     json: Json = False,
 ) -> None:
-    """Prove on past sessions whether it would have helped.
+    """Replay past sessions to see whether Hardwon would have helped.
 
-    Walks them in time order; briefs each from the earlier ones alone; counts which of its errors had been met
-    before, were in the briefing, and would have been recognised when they happened.
+    Goes through sessions in time order and briefs each one from the earlier ones only. Counts how many of its errors
+    had come up before, were in the briefing, and would have been recognised when they happened.
 
     Example: hardwon replay --project tidepool
     """
@@ -66,24 +66,24 @@ def _draw(report: Report, folder: Path) -> None:
 def _print(report: Report) -> None:
     if not report.errors:
         _print_maps(report)
-        say(f"{report.sessions} sessions, none of which met an error: there is nothing to foresee.")
+        say(f"{report.sessions} sessions without an error: there is nothing to predict.")
         return
     before = report.intervals["foreseeable_rate"]
     said = verdict(report)
     say(
         f"{said[0].upper()}{said[1:]}\n\n"
-        f"{report.sessions} sessions met {report.errors} different errors; an earlier session of the same project had "
-        f"met {report.foreseeable} of them ({_percent(before)}, 95 % interval {_interval(before)}).\n"
-        f"Meeting them again cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens."
+        f"{report.sessions} sessions ran into {report.errors} different errors; an earlier session of the same "
+        f"project had seen {report.foreseeable} of them ({_percent(before)}, 95 % interval {_interval(before)}).\n"
+        f"Running into them again cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens."
     )
     if report.foreseeable:
         _print_ways(report)
     if report.foreseeable_anywhere:
         recalled = report.intervals["recalled_rate"]
         say(
-            f"\nWhen they happened, {report.recalled} of the {report.foreseeable_anywhere} that any project had met "
+            f"\nWhen they happened, {report.recalled} of the {report.foreseeable_anywhere} that any project had seen "
             f"({_percent(recalled)}, {_interval(recalled)}) would have been recognised, {report.recalled_with_fix} "
-            f"with what had fixed them; an earlier session had got over {report.fix_existed}."
+            f"with a known fix; an earlier session had solved {report.fix_existed} of them."
         )
     _print_time(report)
     _print_projects(report)
@@ -93,19 +93,19 @@ def _print(report: Report) -> None:
 def verdict(report: Report) -> str:
     """Would it have helped? In a sentence or two for somebody who reads no table."""
     if not report.foreseeable:
-        return (
-            "too early to tell: nothing went wrong in two sessions of one project yet, so there was nothing to foresee."
-        )
+        return "too early to tell: no error has come up in two sessions of a project yet."
     if not report.foreseen and not report.recalled_with_fix:
-        return f"it would not have helped yet: none of the {report.foreseeable} errors that came back was foreseen."
+        return (
+            f"it would not have helped yet: the briefing would have named none of {report.foreseeable} repeated errors."
+        )
     best = max((way for name, way in report.baselines.items() if name != "nothing"), key=lambda way: way.foreseen)
     than = "more than" if report.foreseen > best.foreseen else "as many as" if report.foreseen == best.foreseen else ""
-    simple = f"{than} the best simple way" if than else f"the best simple way would have named {best.foreseen}"
+    simple = f"{than} the best simple method" if than else f"the best simple method would have named {best.foreseen}"
     much = max(report.foreseen, report.recalled_with_fix) >= _MUCH * report.foreseeable
     return (
         f"it would have helped{'' if much else ' a little'}. Of {report.foreseeable} errors that came back, the "
         f"briefing would have named {report.foreseen} before they happened ({simple}); when they happened, "
-        f"{report.recalled_with_fix} would have been answered with what had fixed them before."
+        f"{report.recalled_with_fix} would have been answered with a known fix."
     )
 
 
@@ -126,8 +126,8 @@ def _print_maps(report: Report) -> None:
     ]
     if rows:
         say(
-            "\nFiles that a session edited (read, commands it ran) and an earlier one had used: the share that the "
-            "map's first ten held; without the prompt; by counting alone:\n"
+            "\nThe map: of the files a session edited (or read) and the commands it ran that were known, the share "
+            "in the map's top ten. NO PROMPT: without the task. COUNTED: by frequency alone.\n"
         )
         headings = ("PROJECT", "SESSIONS", "EDITED", "NO PROMPT", "COUNTED", "READ", "COMMANDS", "TOLD", "CAME TRUE")
         table(headings, rows, right=range(1, 9))
@@ -158,7 +158,7 @@ def _print_ways(report: Report) -> None:
                 else "",
             )
         )
-    say("\nHow many of these the briefing at session start would have named, and how many of its lines came true:\n")
+    say("\nHow many of these errors the briefing would have named (FORESEEN), and how many of its lines came true:\n")
     table(
         ("CHOSEN BY", "", "FORESEEN", "95 %", "CAME TRUE", "LINES", "TOKENS", "HARDWON THEN"),
         rows,
@@ -166,8 +166,8 @@ def _print_ways(report: Report) -> None:
         spare=(1,),
     )
     say(
-        "\nTOKENS: median of a session. Each other way may spend what Hardwon did in the same session. HARDWON THEN: "
-        "what Hardwon foresees, and how many of its lines come true, in no more than that way spent."
+        "\nTOKENS is the median per session. Every other method gets as many tokens as Hardwon used. HARDWON THEN: "
+        "what Hardwon foresees, and how many of its lines come true, with only the tokens that method used."
     )
 
 
@@ -177,9 +177,9 @@ def _print_time(report: Report) -> None:
         return
     periods = report.periods
     most = max(each.foreseeable for each in periods) or 1
-    say(f"\nOver time, {periods[0].day} to {periods[-1].day} (highest bar: {most}):")
-    say(f"  met before  {bars([each.foreseeable for each in periods], most)}")
-    say(f"  foreseen    {bars([each.foreseen for each in periods], most)}")
+    say(f"\nOver time, {periods[0].day} to {periods[-1].day} (tallest bar: {most}):")
+    say(f"  seen before  {bars([each.foreseeable for each in periods], most)}")
+    say(f"  foreseen     {bars([each.foreseen for each in periods], most)}")
 
 
 def _print_projects(report: Report) -> None:
@@ -188,7 +188,7 @@ def _print_projects(report: Report) -> None:
         return
     say("")
     table(
-        ("PROJECT", "SESSIONS", "ERRORS", "MET BEFORE", "FORESEEN", "RECOGNISED", "LINES CAME TRUE"),
+        ("PROJECT", "SESSIONS", "ERRORS", "SEEN BEFORE", "FORESEEN", "RECOGNISED", "LINES CAME TRUE"),
         [(each.project, each.sessions, each.errors, each.foreseeable, each.foreseen, each.recalled,
           "-" if each.precision is None else f"{each.precision:.1%} of {each.lines_shown}")
          for each in told[:_MAX_PROJECTS_SHOWN]],
@@ -196,7 +196,7 @@ def _print_projects(report: Report) -> None:
         spare=(5,),
     )  # fmt: skip
     if len(told) > _MAX_PROJECTS_SHOWN:
-        say(f"and {len(told) - _MAX_PROJECTS_SHOWN} more: --json has all")
+        say(f"and {len(told) - _MAX_PROJECTS_SHOWN} more: add --json")
 
 
 def _bar(share: float) -> str:

@@ -16,35 +16,38 @@ if TYPE_CHECKING:
     from hardwon.model.nouns import Event
 
 
+_SAID_SHOWN = 20
 _DONE = {"promote": "promoted", "reject": "rejected"}
 
 
 def review(
     project: ProjectOption = None,
-    kind: Annotated[str | None, typer.Option(help="Only of this kind.")] = None,
-    rule: Annotated[str | None, typer.Option(help="Only by this rule; `hardwon rules` lists them.")] = None,
-    trust: Annotated[str | None, typer.Option(help="Only of this trust: claimed, untrusted.")] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List what waits, the best first.")] = False,
+    kind: Annotated[str | None, typer.Option(help="Only lessons of this kind.")] = None,
+    rule: Annotated[str | None, typer.Option(help="Only lessons found by this rule; see `hardwon rules`.")] = None,
+    trust: Annotated[str | None, typer.Option(help="Only lessons with this trust: claimed or untrusted.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List what is waiting, best first.")] = False,
     promote: Annotated[list[str] | None, typer.Option(help="Promote this lesson.")] = None,
     reject: Annotated[list[str] | None, typer.Option(help="Reject this lesson.")] = None,
-    reinforce: Annotated[list[str] | None, typer.Option(help="This lesson proved its worth: a step surer.")] = None,
-    promote_all: Annotated[bool, typer.Option(help="Promote all that --project, --kind, … choose.")] = False,
-    reject_all: Annotated[bool, typer.Option(help="Reject all that --project, --kind, … choose.")] = False,
+    reinforce: Annotated[
+        list[str] | None, typer.Option(help="This lesson proved useful: raise its confidence a step.")
+    ] = None,
+    promote_all: Annotated[bool, typer.Option(help="Promote everything selected by --project, --kind, …")] = False,
+    reject_all: Annotated[bool, typer.Option(help="Reject everything selected by --project, --kind, …")] = False,
     conflicts: Annotated[bool, typer.Option(help="List the lessons that contradict each other.")] = False,
-    keep: Annotated[list[str] | None, typer.Option(help="Of a contradiction, keep this lesson.")] = None,
-    both: Annotated[list[str] | None, typer.Option(help="This lesson contradicts none; all are told.")] = None,
-    said: Annotated[
-        bool, typer.Option(help="List what people typed that sounds like a rule, the likeliest first.")
-    ] = False,
-    keep_said: Annotated[list[str] | None, typer.Option(help="Make a lesson of this, as --said names it.")] = None,
-    why: Annotated[str, typer.Option(help="For the record.")] = "",
+    keep: Annotated[list[str] | None, typer.Option(help="Resolve a contradiction: keep this lesson.")] = None,
+    both: Annotated[list[str] | None, typer.Option(help="Resolve a contradiction: keep both lessons.")] = None,
+    said: Annotated[bool, typer.Option(help="List typed sentences that sound like rules, likeliest first.")] = False,
+    keep_said: Annotated[
+        list[str] | None, typer.Option(help="Make a lesson of this sentence (an id from --said).")
+    ] = None,
+    why: Annotated[str, typer.Option(help="The reason, for the history.")] = "",
     json: Json = False,
 ) -> None:
-    """Decide on the lessons that wait for a person.
+    """Approve or reject lessons that are waiting for review.
 
-    In a terminal, one after the other: first those that contradict each other, where a number keeps one and b lets both
-    stand; then those that nobody vouches for: y promotes, n rejects, e edits, m merges, s skips, u takes the last one
-    back, q ends. Every decision is on record (`hardwon history`) and can be undone (`hardwon undo`).
+    In a terminal you go through them one by one. Contradictions come first: a number keeps one lesson, b keeps both.
+    Then the other candidates: y promotes, n rejects, e edits, m merges, s skips, u undoes the last decision, q quits.
+    Every decision is recorded (`hardwon history`) and can be undone (`hardwon undo`).
 
     Example: hardwon review --reject L3fa9 --why "true of the old build only"
     """
@@ -80,13 +83,13 @@ def review(
             _contradictions(memory.review.conflicts(project=project), json)
         elif promote_all or reject_all:
             if not (project or kind or rule or trust):
-                raise HardwonError("missing filter: pass --project, --kind, --rule or --trust")
+                raise HardwonError("no filter given: pass --project, --kind, --rule or --trust")
             verb = "promote" if promote_all else "reject"
             _told([_decide(memory, entry.lesson.id, verb, why) for entry in pending], json)
         elif list_ or json:
             _listed(pending, json)
         elif not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise HardwonError("not a terminal: use --list, --promote ID or --reject ID")
+            raise HardwonError("review needs a terminal; in a script use --list, --promote ID or --reject ID")
         else:
             from hardwon.cli.review_screen import Screen
 
@@ -96,15 +99,18 @@ def review(
 def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json: bool) -> None:
     if keep:
         made = [memory.review.keep_said(id, why=why) for id in keep]
-        print_json(made) if json else say("\n".join(f"{id[:9]} is told from now on" for id in made))
+        print_json(made) if json else say("\n".join(f"{id[:9]} will be told from now on" for id in made))
         return
     waiting = memory.review.said(project=project)
     if json:
         print_json(waiting)
     elif waiting:
-        table(("NAME", "WORTH", "TYPED"), [(one.id, f"{one.worth:.2f}", shown(one.text, 200)) for one in waiting])
+        rows = [(one.id, f"{one.worth:.2f}", shown(one.text, 200)) for one in waiting[:_SAID_SHOWN]]
+        table(("ID", "SCORE", "TYPED"), rows)
+        more = f"{len(waiting) - len(rows)} less likely ones: add --json. " if len(waiting) > len(rows) else ""
+        say(f"\n{more}To make one a lesson: `hardwon review --keep-said ID`.", err=True)
     else:
-        say("Nothing that was typed waits.", err=True)
+        say("No typed sentence is waiting.", err=True)
 
 
 def _settle(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
@@ -118,7 +124,11 @@ def _told_settled(done: list[dict[str, Any]], json: bool) -> None:
         print_json(done)
         return
     for one in done:
-        what = "holds; what contradicts it is history" if one["decision"] == "keep" else "stands beside the others"
+        what = (
+            "kept; the lessons that contradict it are retired"
+            if one["decision"] == "keep"
+            else "kept, together with the others"
+        )
         say(f"{one['lesson'][:9]} {what}")
 
 
@@ -157,9 +167,9 @@ def _told(done: list[dict[str, Any]], json: bool) -> None:
         print_json(done)
         return
     for one in done:
-        say(f"{one['lesson'][:9]} {_DONE[one['decision']]}; `hardwon undo {one['event']}` takes it back")
+        say(f"{one['lesson'][:9]} {_DONE[one['decision']]}; to undo: `hardwon undo {one['event']}`")
     if not done:
-        say("Nothing was chosen.", err=True)
+        say("No lesson matches.", err=True)
 
 
 def _listed(pending: list[Pending], json: bool) -> None:
@@ -182,18 +192,18 @@ def _listed(pending: list[Pending], json: bool) -> None:
         rows = [(e.lesson.id[:9], f"{e.score:.2f}", e.lesson.kind, e.lesson.trust, e.lesson.text) for e in pending]
         table(("ID", "SCORE", "KIND", "TRUST", "LESSON"), rows)
     else:
-        say("Nothing waits for review.", err=True)
+        say("Nothing is waiting for review.", err=True)
 
 
 # What was done, and taking it back: `history`, `undo`.
 
 
 def history(
-    id: Annotated[str, typer.Argument(help="An item's id, or its beginning; without it, what was done last.")] = "",
+    id: Annotated[str, typer.Argument(help="The id of an item, or its beginning. Default: the latest changes.")] = "",
     limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 50,
     json: Json = False,
 ) -> None:
-    """Show what happened to a lesson: who changed what, when and why.
+    """Show who changed a lesson, when and why.
 
     Example: hardwon history L3fa9
     """
@@ -211,15 +221,15 @@ def history(
     if rows:
         table(("EVENT", "AT", "WHO", "WHAT", "ITEM", "CHANGE"), rows, right=(0,))
     else:
-        say("Nothing is on record.", err=True)
+        say("No changes are recorded.", err=True)
 
 
 def undo(
     event: Annotated[int, typer.Argument(help="The event's number, as `hardwon history` shows it.")],
-    why: Annotated[str, typer.Option(help="For the record.")] = "",
+    why: Annotated[str, typer.Option(help="The reason, for the history.")] = "",
     json: Json = False,
 ) -> None:
-    """Take one event back; that, too, is on record and can be undone.
+    """Undo one change. The undo is recorded too, and can itself be undone.
 
     Example: hardwon undo 42
     """
@@ -230,7 +240,7 @@ def undo(
     if json:
         print_json({"undone": event, "event": number})
     else:
-        say(f"Event {event} is undone; `hardwon undo {number}` brings it back.")
+        say(f"Event {event} is undone. To redo it: `hardwon undo {number}`.")
 
 
 def _said(event: Event) -> str:

@@ -162,18 +162,18 @@ class ConflictScreen:
         if pressed.isdigit() and 1 <= int(pressed) <= min(len(conflict.lessons), _MAX_KEPT_BY_KEY):
             kept = conflict.lessons[int(pressed) - 1]
             self._memory.review.settle(conflict.id, kept.id)
-            self._decided(f"{kept.id[:9]} holds, the rest is history; u takes it back")
+            self._decided(f"{kept.id[:9]} kept; the others are retired (u to undo)")
         elif pressed == "b":
             self._memory.review.settle(conflict.id)
-            self._decided("all of them are told again; u takes it back")
+            self._decided("both kept (u to undo)")
         elif pressed == "s":
             self._at += 1
         elif pressed == "u" and self._done:
             self._at = self._done.pop()
             self._memory.review.reopen(self._pending[self._at].id)
-            self._page.tell("taken back")
+            self._page.tell("undone")
         elif pressed == "u":
-            self._page.tell("nothing to take back")
+            self._page.tell("nothing to undo")
 
     def _decided(self, what: str) -> None:
         self._done.append(self._at)
@@ -188,9 +188,9 @@ class ConflictScreen:
             for source in self._memory.lessons.get(lesson.id).sources[-1:]:
                 self._page.say(f"   {_said(source.origin)}, {day(source.at)}: “{shown(source.quote, 200)}”")
             self._page.say(f"   {lesson.kind}, {lesson.trust}, {lesson.source_count} sessions, {lesson.id[:9]}", "dim")
-        self._page.say("  neither is told until one is kept, or both are found to stand")
+        self._page.say("  sessions are told neither until you keep one of them, or both")
         numbers = "/".join(str(number) for number in range(1, min(len(conflict.lessons), _MAX_KEPT_BY_KEY) + 1))
-        self._page.say(f"{numbers} keep that one   b both stand   s skip   u undo   q quit", "dim")
+        self._page.say(f"{numbers} keep that one   b keep both   s skip   u undo   q quit", "dim")
 
 
 # The review in a terminal: one lesson a screen, one key a decision.
@@ -215,7 +215,9 @@ class Screen:
                 self._go_through()
         decided = sum(decides for _, _, decides in self._done) + self._conflicts.decided
         left = len(self._ids) - self._at + self._conflicts.left
-        self._page.say(f"{decided} decided, {left} left." if decided + left + self._at else "Nothing waits for review.")
+        self._page.say(
+            f"{decided} decided, {left} left." if decided + left + self._at else "Nothing is waiting for review."
+        )
 
     def _go_through(self) -> None:
         while self._at < len(self._ids) or self._takes_the_last_back():
@@ -229,7 +231,7 @@ class Screen:
     def _takes_the_last_back(self) -> bool:
         if not self._done:
             return False
-        self._page.say("that was the last one: u takes it back, any other key ends", "dim")
+        self._page.say("that was the last one: u to undo, any other key to quit", "dim")
         if self._keys.key() != "u":
             return False
         self._undo()
@@ -241,9 +243,7 @@ class Screen:
             if pressed == "y":
                 self._decided(self._memory.review.promote(id), "promoted")
             elif pressed == "n":
-                self._decided(
-                    self._memory.review.reject(id, why=self._keys.line("why (may be empty): ", "")), "rejected"
-                )
+                self._decided(self._memory.review.reject(id, why=self._keys.line("why (optional):  ", "")), "rejected")
             elif pressed == "e":
                 self._edit(considered)
             elif pressed == "m":
@@ -258,19 +258,19 @@ class Screen:
     def _decided(self, event: int, what: str) -> None:
         self._done.append((self._at, event, True))
         self._at += 1
-        self._page.tell(f"{what}; u takes it back")
+        self._page.tell(f"{what} (u to undo)")
 
     def _edit(self, considered: Considered) -> None:
         words = self._keys.line("> ", considered.lesson.text).strip()
         if words and words != considered.lesson.text:
             self._done.append((self._at, self._memory.review.edit(considered.lesson.id, text=words), False))
-            self._page.tell("changed; y promotes it so, u takes it back")
+            self._page.tell("changed (y to promote it, u to undo)")
 
     def _merge(self, considered: Considered) -> None:
         if not considered.similar:
-            self._page.tell("there is none like it")
+            self._page.tell("no similar lesson")
             return
-        self._page.say("merge into which number? any other key leaves it")
+        self._page.say("merge into which number? any other key to cancel")
         pressed = self._keys.key()
         if pressed.isdigit() and 1 <= int(pressed) <= len(considered.similar):
             into = considered.similar[int(pressed) - 1].id
@@ -278,13 +278,13 @@ class Screen:
 
     def _undo(self) -> None:
         if not self._done:
-            self._page.tell("nothing to take back")
+            self._page.tell("nothing to undo")
             return
         at, event, _ = self._done[-1]
         self._memory.review.undo(event)
         self._done.pop()
         self._at = at
-        self._page.tell("taken back")
+        self._page.tell("undone")
 
     def _show(self, considered: Considered) -> None:
         lesson = considered.lesson

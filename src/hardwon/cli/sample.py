@@ -51,7 +51,7 @@ def sample(
     output: Annotated[Path | None, typer.Option(help="Write to this file instead.")] = None,
     json: Json = False,
 ) -> None:
-    """Rank sessions by what harvesting them is worth.
+    """Rank sessions by how much there is to learn from them.
 
     Newer, longer, failed sessions with many tool calls come first, and the best of each project before the rest.
 
@@ -162,7 +162,7 @@ def inspect(
     file: Annotated[Path, typer.Argument(help="A session file of any agent.", show_default=False)],
     json: Json = False,
 ) -> None:
-    """Tell what a file is and what was read from it.
+    """Show what a session file is and what was read from it.
 
     Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl
     """

@@ -36,24 +36,24 @@ def search(
     type_: Annotated[
         str | None, typer.Option("--type", help="lesson, failure, attempt, chunk, interaction, session or passage.")
     ] = None,
-    kind: Annotated[str | None, typer.Option(help="pitfall, preference, …; of a failure its family.")] = None,
+    kind: Annotated[str | None, typer.Option(help="pitfall, preference, …; for failures, the family.")] = None,
     project: ProjectOption = None,
-    agent: Annotated[str | None, typer.Option(help="Of this agent's sessions, such as claude-code.")] = None,
-    status: Annotated[str | None, typer.Option(help="active, candidate, …; of an attempt its outcome.")] = None,
-    since: Annotated[str | None, typer.Option(help="From this day on.")] = None,
-    until: Annotated[str | None, typer.Option(help="Up to this day, and on it.")] = None,
-    file: Annotated[str | None, typer.Option(help="About this file: touched, described or named.")] = None,
-    limit: Annotated[int, typer.Option(help="Most results.", min=1)] = 10,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    agent: Annotated[str | None, typer.Option(help="Only sessions of this agent, such as claude-code.")] = None,
+    status: Annotated[str | None, typer.Option(help="active, candidate, …; for attempts, the outcome.")] = None,
+    since: Annotated[str | None, typer.Option(help="From this date, YYYY-MM-DD.")] = None,
+    until: Annotated[str | None, typer.Option(help="Up to and including this date.")] = None,
+    file: Annotated[str | None, typer.Option(help="About this file: changed, described or mentioned.")] = None,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1)] = 10,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each score is made up.")] = False,
     json: Json = False,
 ) -> None:
     """Search lessons, failures, attempts, documents, interactions, and what was said and done in sessions.
 
-    By words and, with the extra `semantic`, by meaning; sessions by words alone. The query is plain text: nothing in it
-    is syntax, but what stands in quotation marks counts more when it is found word for word.
+    Searches by words and, with the extra `semantic`, by meaning; sessions by words only. The query is plain text
+    without special syntax, except that an exact match of a "quoted phrase" ranks higher.
 
-    Of a session the best passage is shown: what the user said begins with >, a command with $, an error with !, a file
-    that was changed with ~, and the rest is the agent's.
+    For a session it shows the best passage: > is what the user said, $ a command, ! an error, ~ a changed file; other
+    lines are the agent's.
 
     Example: hardwon search "asyncpg not installed" --type failure --since 2026-09-01
 
@@ -100,7 +100,7 @@ def search(
             say(f"      {made_of}  ({hit.status or 'no status'}, {day(hit.at)})")
     else:
         if not passages and not any(hit.parts.get("lexical") for hit in hits):
-            say("None of these words were found; the nearest in meaning:", err=True)
+            say("None of these words were found. Nearest in meaning:", err=True)
         rows = [(hit.id[:9], f"{hit.score:.2f}", hit.type, hit.kind, hit.text) for hit in hits]
         if rows:
             table(("ID", "SCORE", "TYPE", "KIND", "TEXT"), rows)
@@ -153,12 +153,12 @@ def _fitting(text: str, query: str, width: int) -> list[str]:
 
 
 def reindex(
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Make the full-text index anew from the store.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Rebuild the full-text index.")] = False,
     json: Json = False,
 ) -> None:
-    """Bring the search index and the vectors up to date with the store.
+    """Bring the search index and vectors up to date.
 
-    Vectors are made of what has none, of what was changed since, and of everything after a change of model.
+    Makes vectors for new and changed items, and for everything after a change of model.
 
     Example: hardwon reindex
     """

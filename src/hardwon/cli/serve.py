@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on; others than this machine's need tokens.")] = (
+    host: Annotated[str, typer.Option(help="The address to listen on. Clients on other machines need tokens.")] = (
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(help="The port to listen on; 0 for any that is free.", min=0, max=65535)] = 8765,
     public: Annotated[
         list[str] | None,
-        typer.Option(help="An address that others use, such as https://memory.example.org; may be given again."),
+        typer.Option(help="A public address of the service, such as https://memory.example.org; repeatable."),
     ] = None,
-    idle: Annotated[float, typer.Option(help="End after so many minutes without a request; 0 for never.", min=0)] = 0,
+    idle: Annotated[
+        float, typer.Option(help="Stop after this many minutes without a request; 0 for never.", min=0)
+    ] = 0,
     log: Annotated[
         str, typer.Option(help="Append who asked for what, a line of JSON each, to this file; - for stderr.")
     ] = "",
@@ -34,8 +36,8 @@ def serve(
 ) -> None:
     """Serve the store over HTTP until it is stopped with Ctrl-C.
 
-    The first time, it prints a link that lets a browser in; programs use tokens (`hardwon token make`).
-    The API describes itself at /schema.
+    The first time, it prints a link that signs a browser in; programs use tokens (`hardwon token make`). The OpenAPI
+    schema is at /schema.
 
     Example: hardwon serve --port 8765
     """
@@ -77,15 +79,17 @@ _IDLE_MINUTES = 60.0
 
 
 def open_(
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it, or only print the link.")] = True,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the browser, or only print the link.")
+    ] = True,
     idle: Annotated[
-        float, typer.Option(help="A service that this starts ends after so many minutes without a request.", min=0)
+        float, typer.Option(help="Stop a service started here after this many minutes without a request.", min=0)
     ] = _IDLE_MINUTES,
     json: Json = False,
 ) -> None:
-    """Show in a browser what was learned, and start the service for it if none runs.
+    """Open the pages in your browser, starting the service for them if it is not running.
 
-    The link lets one browser in, once, within five minutes. The service ends by itself when nobody asks it anything.
+    The link works once, for one browser, within five minutes. The service stops by itself when it is idle.
 
     Example: hardwon open
     """
@@ -108,10 +112,10 @@ def open_(
         say(f"Opened {address}.", err=True)
     else:
         typer.echo(link)
-        say("Open it within five minutes: it lets one browser in, once.", err=True)
+        say("Open it within five minutes. It works once, for one browser.", err=True)
     if not found:
         when = f"{idle:g} minutes after the last request" if idle else "when you end it"
-        say(f"A service was started for it, which ends {when}.", err=True)
+        say(f"Started a service for it, which stops {when}.", err=True)
 
 
 def _opened(link: str) -> bool:
@@ -157,7 +161,7 @@ def _started(home: Path, idle: float) -> str:
 
 
 def mcp(json: Json = False) -> None:
-    """Serve an agent over stdin and stdout; the agent starts it.
+    """Run the MCP server on stdin and stdout. Your agent starts it.
 
     With --json, print the entry for the agent's settings instead.
 
@@ -185,18 +189,16 @@ def make(
     name: Annotated[str, typer.Argument(help="Whose it is; on record with all that is done by it.")],
     scope: Annotated[
         list[str] | None,
-        typer.Option(help="What it may do: read, write, review, admin, sessions; may be given again. By default read."),
+        typer.Option(help="What it may do: read, write, review, admin, sessions; repeatable. Default: read."),
     ] = None,
     role: Annotated[
         str, typer.Option(help="The scopes that somebody needs: reader, contributor, reviewer or admin.")
     ] = "",
-    project: Annotated[
-        list[str] | None, typer.Option("--project", "-p", help="Only this project; may be given again.")
-    ] = None,
-    days: Annotated[float | None, typer.Option(help="It ends after so many days.", min=0)] = None,
+    project: Annotated[list[str] | None, typer.Option("--project", "-p", help="Only this project; repeatable.")] = None,
+    days: Annotated[float | None, typer.Option(help="Expire after this many days.", min=0)] = None,
     json: Json = False,
 ) -> None:
-    """Make a token and print it, this once; the store keeps only a hash.
+    """Create a token and print it once; only a hash of it is stored.
 
     Example: hardwon token make laptop --scope read --scope write --days 90
 
@@ -216,7 +218,7 @@ def make(
 
 @app.command("list")
 def list_(json: Json = False) -> None:
-    """List the tokens that were made, never their secrets.
+    """List tokens, without their secrets.
 
     Example: hardwon token list
     """
@@ -235,14 +237,14 @@ def list_(json: Json = False) -> None:
         ]  # fmt: skip
         table(("ID", "STATE", "SCOPES", "PROJECTS", "NAME"), rows)
     else:
-        say("There are no tokens: `hardwon token make` makes one.", err=True)
+        say("There are no tokens. To create one: `hardwon token make NAME`.", err=True)
 
 
 @app.command("revoke")
 def revoke(
     id: Annotated[str, typer.Argument(help="The token's id or name.", show_default=False)], json: Json = False
 ) -> None:
-    """Take a token back: it no longer gives access.
+    """Revoke a token.
 
     Example: hardwon token revoke laptop
     """

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
     from hardwon.harvest.walk import Progress, Report
     from hardwon.model.nouns import Bootstrap, Failure, Lesson, Project
 
-_FIRST_BYTES = 16_000_000
-"""What is read before the first screen is shown: the newest sessions, a few seconds' worth."""
+_FIRST_BYTES = 4_000_000
+"""What is read at a time before the first screen is shown: the newest sessions. Larger files come afterwards."""
+_FIRST_SECONDS = 4.0
+"""After this long the first screen is shown, and the rest read afterwards."""
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take; what is left comes with the next run."""
 _PROJECTS_COMPARED = 12
@@ -63,14 +66,15 @@ def up(
     sample: Annotated[
         int | None, typer.Option(help="Read at most this many new sessions, the most valuable first.", min=1)
     ] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Show bundled examples; nothing of them is kept.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Show the bundled examples; nothing is saved.")] = False,
     json: Json = False,
 ) -> None:
-    """Learn from the sessions on this machine and show what came of it.
+    """Read the agent sessions on this machine and show what they teach.
 
-    Finds the sessions of every agent it knows, reads what is new, the newest first, and shows of the project with the
-    most to say what keeps failing, what you keep telling your agents, and what the next session would be told. Without
-    sessions it shows bundled examples, in a store that is thrown away. Ctrl-C keeps what was read so far.
+    Finds the sessions of every supported agent and reads the new ones, newest first. Then it picks the project with the
+    most to say and shows what keeps failing, what you keep telling your agents, and what the next session will be told.
+    If there are no sessions it shows bundled examples, which are not saved. Ctrl-C stops and keeps everything read so
+    far.
 
     Example: hardwon up
     """
@@ -103,15 +107,20 @@ def _thrown_away() -> Iterator[Hardwon]:
 
 
 def _up(memory: Hardwon, paths: list[Path], sample: int | None, *, examples: bool, json: bool) -> None:
-    first, rest = (paths, []) if json or sample else _newest_first(paths)
-    known = memory.store.totals() if memory.exists else {}
+    (first, *later), known = _newest_first(paths), memory.store.totals() if memory.exists else {}
+    if json or sample or not sys.stdout.isatty():
+        first, later = paths, []
     with progress_bar() as progress:
-        most = sample or (memory.config.sample if json else None)
+        begun = monotonic()
+        most = sample or memory.config.sample if not later else None
         report = memory.harvest(first, most=most, mine=examples, progress=progress)
+        while later and monotonic() - begun < _FIRST_SECONDS:
+            _add_up(report, memory.harvest(later.pop(0), mine=examples, progress=progress))
+    rest = [path for some in later for path in some]
     unread = len(rest) - len(memory.sessions.harvested(rest)) if rest else 0
-    if unread and sys.stdout.isatty():
+    if unread:
         _show(memory, report, known, examples=examples)
-        say(f"\n{count(unread, 'older file')} to be read yet: Ctrl-C ends that and keeps what was read.\n", err=True)
+        say(f"\nStill reading {count(unread, 'older file')}. Ctrl-C stops and keeps what has been read.\n", err=True)
     with progress_bar() as progress:
         if rest:
             _add_up(report, memory.harvest(rest, most=memory.config.sample, mine=examples, progress=progress))
@@ -136,18 +145,20 @@ def _up(memory: Hardwon, paths: list[Path], sample: int | None, *, examples: boo
         ask_about_folders(memory)
 
 
-def _newest_first(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """(what is read before anything is shown, the rest)."""
+def _newest_first(paths: Sequence[Path]) -> list[list[Path]]:
+    """Files in the order in which they are read, a few megabytes at a time; at least one list."""
     from hardwon.harvest.pipeline import stamp_of
 
     stamps = {path: stamp_of(path) for path in paths}
-    ordered = sorted(paths, key=lambda path: stamps[path][1], reverse=True)
+    found: list[list[Path]] = [[]]
     size = 0
-    for at, path in enumerate(ordered):
+    for path in sorted(paths, key=lambda path: (stamps[path][0] > _FIRST_BYTES, -stamps[path][1])):
+        if size + stamps[path][0] > _FIRST_BYTES and found[-1]:
+            found.append([])
+            size = 0
         size += stamps[path][0]
-        if size > _FIRST_BYTES and at:
-            return ordered[:at], ordered[at:]
-    return ordered, []
+        found[-1].append(path)
+    return found
 
 
 def _finish(memory: Hardwon, report: Report, progress: Progress | None) -> None:
@@ -208,7 +219,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
         return
     project, briefing = screen.project, screen.briefing
     less = 0 if _is_tall() else 1
-    others = f", the one of {screen.projects} projects with the most to say" if screen.projects > 1 else ""
+    others = f" (of {screen.projects} projects, the one with the most to say)" if screen.projects > 1 else ""
     say(f"\n{shown(project.name)}: {count(project.sessions, 'session')}{others}")
     _heading("WHAT KEEPS FAILING", "sessions  tokens")
     for row in screen.failing[: _FAILURES_SHOWN - less]:
@@ -217,17 +228,17 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
         if fix:
             _item("", f"worked: {fix.text}")
     if not screen.failing:
-        _item("", "No error came back in a second session.")
+        _item("", "No error has come back in a second session.")
     _heading("WHAT YOU KEEP TELLING THEM", "sessions")
     for lesson in screen.said_again[: _STATEMENTS_SHOWN - less]:
         _item(lesson.id[:9], lesson.text, f"{lesson.source_count:>8}")
     if not screen.said_again:
-        _item("", "Nothing yet that you said in two sessions.")
-    _heading("WHAT THE NEXT SESSION IS TOLD", f"{briefing.tokens} tokens")
+        _item("", "Nothing yet that you said in more than one session.")
+    _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
     for line in briefing.lines[: _LINES_SHOWN - less]:
         _item(line.id[:9], line.text)
     if not briefing.lines:
-        _item("", "Nothing: no line is worth its tokens yet.")
+        _item("", "Nothing yet: no line is worth its tokens.")
     if (more := _told_lines(briefing) - min(_LINES_SHOWN - less, len(briefing.lines))) > 0:
         where = "" if examples else f": `hardwon bootstrap --project {shown(project.name)}`"
         say(f"{'':11}and {count(more, 'more line')}{where}")
@@ -242,7 +253,7 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     from hardwon.cli.harvest import read_now
 
     if not report.sessions:
-        return f"Nothing new since the last time: {count(totals['sessions'], 'session')} are known."
+        return f"Nothing new since last time. {count(totals['sessions'], 'session')} known."
     new = [
         count(totals[name] - known.get(name, 0), noun, name)
         for name, noun in (("lessons", "lesson"), ("fixes", "fix"))
@@ -250,7 +261,7 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     ]
     learned = f": {' and '.join(new)} new" if new and known else ""
     errors, before = totals["distinct_errors"], totals["seen_before"]
-    again = f" Of {errors:,} errors {before:,} had been met in an earlier session." if before else ""
+    again = f" {before:,} of {errors:,} errors had come up in an earlier session." if before else ""
     read = read_now(report, totals["sessions"], known.get("sessions", 0))
     return f"Read {read} in {report.seconds:.0f} s{learned}.{again}"
 
@@ -260,17 +271,17 @@ def _say_next(*, examples: bool) -> None:
     from hardwon.harvest.distil.chosen import installed
 
     if examples:
-        steps = [("hardwon harvest FOLDER", "learn from sessions that lie elsewhere")]
+        steps = [("hardwon harvest FOLDER", "learn from sessions in another folder")]
     else:
-        steps = [("hardwon why ID", "where a line comes from"), ("hardwon failures", "all that keeps failing")]
+        steps = [("hardwon why ID", "where a line comes from"), ("hardwon failures", "everything that keeps failing")]
     waiting = [agent.agent for agent in here() if agent.found and not agent.installed]
     steps += [(f"hardwon install {agent}", "brief its sessions, answer its errors") for agent in waiting[:2]]
     if not examples and (models := installed()):
-        steps.append((f"hardwon distil --with {models[0]}", "let it read what was said; the cost is told first"))
+        steps.append((f"hardwon distil --with {models[0]}", "more lessons; shows the cost first"))
     if not examples and is_here("serve"):
-        steps.append(("hardwon open", "the same in a browser: look, and decide"))
+        steps.append(("hardwon open", "look at all of it in your browser"))
     elif not examples:
-        steps.append(("hardwon extras add serve", "adds `open`: the same in a browser"))
+        steps.append(("hardwon extras add serve", "for the pages in your browser"))
     say("\nNext:")
     typed = [(f"{our_name()}{command.removeprefix('hardwon')}", what) for command, what in steps]
     left = max(width(command) for command, _ in typed)

@@ -191,6 +191,11 @@ _ADDRESSES = lazy_pattern(
     r"|^(?:\W*\w+: )?\W*(?:run|try|execute|install|add|make sure|visit|see|ensure|consider|remember|do not|don't|never"
     r"|always|reply|respond|answer|tell|send|write|note that)\b(?! (?:failed|error|of|to)\b)(?!:)"
 )
+_PROPOSES = lazy_pattern(
+    r"(?i)[`$]|://|\b(?:run|try|use|install|execute|add|call|type|enter|download|fetch|visit|open|set|remove|delete"
+    r"|disable|enable|skip|allow|grant|push|approve)\b"
+)
+"""What may tell a reader to do something: of lines that are no errors, of which there are many, none such is quoted."""
 _NETWORK_TOOL = lazy_pattern(r"(?i)^mcp|__|fetch|web|browser|search_web|http")
 _NETWORK_COMMAND = lazy_pattern(
     r"(?:^|[;&|(\n]\s*)(?:curl|wget|http|xh|lynx|w3m)\s|\bgh (?:api|issue|pr|search|release)\b"
@@ -214,6 +219,16 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
         line = f"{line} ({here.group(1) if here else presentable(asked[0])})"
     speaker = shell or _speaker(line, command)
     return f"`{speaker}`: {line}" if speaker else line
+
+
+def printed_line(line: str, tool: str, command: str) -> str:
+    """A line that a command of this project printed, as it may be quoted; empty where it may not."""
+    if _from_elsewhere(tool, command) or _PROPOSES.search(line):
+        return ""
+    said = presentable(_own_sentence(_bare(line)))
+    return (
+        "" if len(_WORD.findall(said)) < _MIN_WORDS or reads_like_an_order(said) else _cut(said, MAX_ERROR_CHARACTERS)
+    )
 
 
 def _spoken_by_the_shell(found: Fingerprint) -> str:

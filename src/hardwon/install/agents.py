@@ -165,7 +165,7 @@ CLAUDE_CODE = Agent(
     "claude-code",
     "Claude Code",
     "claude",
-    "Running sessions notice it; a new folder must be trusted before any hook runs in it.",
+    "Running sessions pick it up. Hooks run only in folders that you have trusted.",
     _claude_folder,
     _claude_files,
 )
@@ -181,7 +181,7 @@ GEMINI = Agent(
     "gemini",
     "Gemini CLI",
     "gemini",
-    "Gemini drops hooks in folders that are not trusted: /permissions shows whether this one is.",
+    "Gemini runs hooks only in trusted folders: /permissions shows whether this one is.",
     _gemini_folder,
     _gemini_files,
 )
@@ -189,7 +189,7 @@ OPENCODE = Agent(
     "opencode",
     "opencode",
     "opencode",
-    "opencode loads it when it starts next.",
+    "opencode loads it the next time it starts.",
     _opencode_folder,
     _opencode_files,
 )
@@ -213,7 +213,7 @@ CLINE = Agent(
     "cline",
     "Cline",
     "cline",
-    "The server needs `hardwon extras add mcp`; `hardwon watch` harvests its sessions as they finish.",
+    "The server needs `hardwon extras add mcp`; `hardwon watch` reads its sessions as they finish.",
     _cline_folder,
     _cline_files,
 )

@@ -37,7 +37,7 @@ class BriefingBlock:
 
     def installed(self, old: str | None) -> tuple[str, list[str]]:
         if not self._briefing:
-            raise NotFound("nothing is known of this project yet: run `hardwon up` in it first")
+            raise NotFound("this project is not known yet: run `hardwon up` in it first")
         return with_block(old or "", self._briefing), ["."] if old is None else []
 
     def removed(self, old: str, made: list[str]) -> str | None:
@@ -208,7 +208,7 @@ class OwnFile:
 
     def installed(self, old: str | None) -> tuple[str, list[str]]:
         if old is not None and not _is_ours(old):
-            raise HardwonError("Hardwon did not write this file; move it away to install")
+            raise HardwonError("Hardwon did not write this file: move it away, then install again")
         return self._text, ["."]
 
     def removed(self, old: str, made: list[str]) -> str | None:  # noqa: ARG002 - as for settings

@@ -178,7 +178,7 @@ def apply(changes: list[Change], home: Path) -> list[Path]:
     for change, folders in zip(changes, missing, strict=True):
         with _told(change.path):
             if content(change.path) != change.old:
-                raise HardwonError("another program changed it in the meantime; try again")
+                raise HardwonError("another program changed it in the meantime: try again")
             _take_out(change, home) if change.made is None else _put_in(change, home, folders)
             backups += [backup] if (backup := _backup_of(change.path)).exists() else []
     return backups
@@ -254,7 +254,7 @@ def content(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     if stat.S_ISLNK(status.st_mode):
-        raise HardwonError(f"it is a symbolic link to {path.readlink()}, which Hardwon would replace by a file")
+        raise HardwonError(f"it is a symbolic link to {path.readlink()}, which Hardwon does not replace")
     if not stat.S_ISREG(status.st_mode):
         raise HardwonError("it is not a regular file")
     with path.open(encoding="utf-8", newline="") as file:

@@ -271,7 +271,7 @@ def page(found: Metrics, project: str, charts: dict[str, str]) -> str:
     for group, metrics in groupby(counted, key=lambda metric: metric.group):
         lines += [f"## {group}", "", *_table(list(metrics), trend=trend), ""]
     if missing := [metric.title for metric in found.metrics if metric.value is None]:
-        lines += [f"Nothing to count yet: {'; '.join(missing)}.", ""]
+        lines += [f"No data yet: {'; '.join(missing)}.", ""]
     lines += ["## Confidence against what became of it", "", *_calibration(found.calibration), ""]
     lines += [_READING, ""]
     return "\n".join(lines)

@@ -127,7 +127,7 @@ def _learning(looked: _Looked, calibration: Calibration, learned: int) -> Iterat
     stale = rate(sum(window.until - at > _STALE_AFTER_MICROSECONDS for at in ages), len(ages))
     yield share("old_knowledge", "unconfirmed for 90 days", LEARNING, stale, "lessons", "down")
     yield Metric(
-        name="brier", title="how far confidence is off (Brier, 0 best)", group=LEARNING, unit="score",
+        name="brier", title="error of confidence (Brier, 0 best)", group=LEARNING, unit="score",
         value=calibration.brier, n=calibration.resolved, of="lessons", low=calibration.brier_low,
         high=calibration.brier_high, better="down",
     )  # fmt: skip
@@ -154,7 +154,7 @@ def _middle(values: list[float]) -> _Bounds:
 
 def _failures(looked: _Looked, weekly: list[tuple[int, int, int]]) -> Iterator[Metric]:
     errors, before = (sum(week[at] for week in weekly) for at in (1, 2))
-    yield share("recurrence", "errors met before", FAILURES, rate(before, errors), "errors, in their project", "down")
+    yield share("recurrence", "errors seen before", FAILURES, rate(before, errors), "errors, in their project", "down")
     met, fixed = tallies.coverage(looked.db, looked.window)
     yield share("coverage", "failures with a known fix", FAILURES, rate(fixed, met), "failures", "up")
     failed = rate(looked.sessions.errors, looked.sessions.calls)
@@ -223,18 +223,18 @@ def _care(looked: _Looked) -> Iterator[Metric]:
     )  # fmt: skip
     counted = looked.sessions
     yield Metric(
-        name="redactions", title="secrets and names kept out", group=CARE, unit="count",
+        name="redactions", title="secrets and names redacted", group=CARE, unit="count",
         value=float(counted.redactions), n=counted.number, of="sessions",
     )  # fmt: skip
     taken, failed = tallies.hook_times(looked.db, looked.window)
     milliseconds = [each / 1000 for each in taken]
     yield Metric(
-        name="hook_p50", title="hook, half of its runs within", group=CARE, unit="milliseconds",
+        name="hook_p50", title="hook run time, median", group=CARE, unit="milliseconds",
         value=round(median(milliseconds), 1) if taken else None, n=len(taken), of="runs", better="down",
         **_middle(milliseconds),
     )  # fmt: skip
     yield Metric(
-        name="hook_p95", title="hook, 95 % of its runs within", group=CARE, unit="milliseconds",
+        name="hook_p95", title="hook run time, 95th percentile", group=CARE, unit="milliseconds",
         value=round(milliseconds[int(0.95 * (len(taken) - 1))], 1) if taken else None, n=len(taken), of="runs",
         better="down",
     )  # fmt: skip

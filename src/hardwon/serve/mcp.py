@@ -39,10 +39,10 @@ T = TypeVar("T")
 
 # What the tools do, whoever asks and by whichever transport: plain text, everything stored fenced.
 
-NOTHING = "Nothing is known about that."
-NOTHING_YET = "Nothing is known of the project of this folder yet."
+NOTHING = "Nothing found."
+NOTHING_YET = "Nothing is known about this folder's project yet."
 FOUND = "WHAT IS KNOWN:"
-UNCONFIRMED = "UNCONFIRMED: nobody vouches for these, they wait for review:"
+UNCONFIRMED = "UNCONFIRMED (waiting for review):"
 SAID = "SAID AND DONE IN EARLIER SESSIONS:"
 TRIED = "WHAT WAS TRIED:"
 CANDIDATES = "WHERE EARLIER SESSIONS WENT FOR SUCH TASKS (candidates to verify):"
@@ -154,7 +154,7 @@ class Tools:
         with self._pool.writing() as memory:
             holder = self._home(memory, project)
             id = Lessons(memory, self._caller.actor).propose(text, kind=kind, project=holder, session=session)
-        return f"Kept as candidate {id}. It is handed to nobody until a person, or a second session, agrees."
+        return f"Saved as candidate {id}. Sessions are told only after a person or a second session confirms it."
 
     def feedback(self, id: str, helped: bool, why: str) -> str:
         self._caller.need("write")
@@ -218,7 +218,7 @@ class Tools:
             return
         owner = browse.owner_of(memory, id)
         if owner is None:
-            raise NotFound(f"nothing is called {id}: take the id that a line begins with")
+            raise NotFound(f"nothing found with id {id}: use the id at the start of a line")
         if owner:
             self._caller.need_project(owner, "item")
 
@@ -316,7 +316,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
     ) -> str:
         """Search the memory: lessons, errors with what fixed them, attempts, documents of earlier sessions.
 
-        Each line begins with its id, which `feedback` takes. What nobody has confirmed stands apart.
+        Each line starts with its id, for `feedback`. Unconfirmed results are listed separately.
         """
         return _told(lambda: tools_of(context).recall(query, project, limit))
 
@@ -354,7 +354,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         project: Project = "",
         limit: Annotated[int, Field(ge=1, le=20)] = 5,
     ) -> str:
-        """What was tried before at something like this task, what came of it, and what was learned."""
+        """Earlier attempts at similar tasks, how they ended and what was learned."""
         return _told(lambda: tools_of(context).similar_attempts(task, project, limit))
 
     def verify_done(
@@ -380,11 +380,11 @@ def _notes(tools_of: ToolsOf) -> list[Callable[..., str]]:
         return _told(lambda: tools_of(context).remember(text, kind, project, session))
 
     def log_attempt(
-        task: Annotated[str, Field(description="What was to be done.", max_length=8000)],
+        task: Annotated[str, Field(description="The task.", max_length=8000)],
         context: Context[Any, Any],
         outcome: Annotated[
             Literal["success", "failure", "rollback", "partial", "unknown"],
-            Field(description="What came of it; unknown lets exit code and test results decide."),
+            Field(description="How it ended; unknown lets the exit code and test results decide."),
         ] = "unknown",
         approach: Annotated[str, Field(description="How it was tried.", max_length=200_000)] = "",
         files: Annotated[list[str] | None, Field(description="Files that were changed.", max_length=1000)] = None,
@@ -393,9 +393,9 @@ def _notes(tools_of: ToolsOf) -> list[Callable[..., str]]:
         test_results: Annotated[str, Field(description="What the tests printed.", max_length=200_000)] = "",
         exit_code: Annotated[int | None, Field(ge=-(2**31), le=2**31)] = None,
         analysis: Annotated[str, Field(description="Why it failed.", max_length=8000)] = "",
-        reflection: Annotated[str, Field(description="What to do another time.", max_length=8000)] = "",
+        reflection: Annotated[str, Field(description="What to do next time.", max_length=8000)] = "",
         retry_of: Annotated[int | None, Field(description="The attempt that this one repeats.", ge=1)] = None,
-        retry_count: Annotated[int, Field(description="How often it was tried before.", ge=0, le=10**6)] = 0,
+        retry_count: Annotated[int, Field(description="How many times it was tried before.", ge=0, le=10**6)] = 0,
         run: Annotated[str, Field(description="What the tries of one loop have in common.", max_length=200)] = "",
         phase: Name = "",
         agent: Name = "",

@@ -50,16 +50,16 @@ def _search(db: Database) -> list[Check]:
 def _rows(db: Database) -> list[Check]:
     wrong = {table: integrity.broken_seals(db, table) for table in schema.TABLES.sealed}
     return [
-        Check("rows", not ids, f"{len(ids)} of {table} are not what was written: {', '.join(ids[:5])}")
+        Check("rows", not ids, f"{len(ids)} of {table} were changed or damaged: {', '.join(ids[:5])}")
         for table, ids in wrong.items()
         if ids
-    ] or [Check("rows", True, "every row is what was written")]
+    ] or [Check("rows", True, "every row is intact")]
 
 
 def _audit(db: Database) -> list[Check]:
     broken = integrity.broken_events(db)
     count = db.query("SELECT count(*) FROM event")[0][0]
-    return [Check("audit", not broken, f"broken at event {broken[0]}" if broken else f"{count} events, chain whole")]
+    return [Check("audit", not broken, f"broken at event {broken[0]}" if broken else f"{count} events, chain intact")]
 
 
 def _counts(db: Database) -> list[Check]:
@@ -100,7 +100,7 @@ def _sources(db: Database) -> list[Check]:
     files, refused, damaged = sessions.file_totals(db)
     reasons = db.query("SELECT refused, count(*) FROM source WHERE refused <> '' GROUP BY 1 ORDER BY 2 DESC LIMIT 5")
     return [
-        Check("sources", True, f"{files} files seen, {damaged} damaged stretches skipped"),
+        Check("sources", True, f"{files} files seen, {damaged} damaged parts skipped"),
         *(Check("refused", True, f"{count} of {refused}: {why}") for why, count in reasons),
     ]
 

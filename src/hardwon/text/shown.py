@@ -284,7 +284,7 @@ def failure_line(
     """`pytest`: ModuleNotFoundError … (3x in 2 sessions, last 2026-10-03). Worked: run `uv sync`."""
     lead = f"`{command}{' hook' if hook else ''}`: " if command and not error.startswith("`") else ""
     places = f"in {sessions} sessions" if sessions > 1 else "in one session"
-    causes = ", whatever it found" if hook and occurrences > 1 and error.endswith(" failed") else ""
+    causes = ", various causes" if hook and occurrences > 1 and error.endswith(" failed") else ""
     seen = f" ({f'{occurrences}x {places}{causes}, last' if occurrences > 1 else 'once,'} {day(last_seen)})."
     remedy_ = f" Worked: {worked}." if worked else " A fix waits for review." if waits else ""
     tried = f" Did not help: {_told(avoid[:2])}." if avoid else ""

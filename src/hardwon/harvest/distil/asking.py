@@ -29,19 +29,9 @@ from hardwon.harvest.distil.claims import (
     words_of,
 )
 from hardwon.harvest.distil.deciding import are_related, decided, gist, is_borne_out_by, supports
+from hardwon.harvest.distil.extract import Waiting, unread, waiting
 from hardwon.harvest.distil.model import Model, Passing, Schema, Spend, Unanswered, patiently
-from hardwon.harvest.distil.questions import (
-    Question,
-    Waiting,
-    asked,
-    checked,
-    guesses,
-    known_lessons,
-    prompt,
-    questions,
-    unread,
-    waiting,
-)
+from hardwon.harvest.distil.questions import Question, asked, checked, guesses, known_lessons, prompt, questions
 from hardwon.harvest.learn import VERSION, is_forgotten_lesson
 from hardwon.harvest.trust import Admission, shortcoming
 from hardwon.harvest.walk import Progress
@@ -314,13 +304,13 @@ class _Run:
 
 
 def _with_own_words(question: Question, claims: list[Claim]) -> list[Claim]:
-    """Each with whether its words are the model's own in all sessions that it cites the user of."""
+    """Each with whether its words are the model's own in all sessions that it cites."""
     echoes: set[str] = set()
     for one in question.sessions:
         cited = {
-            claim.text: max(quote.message for quote in claim.quotes if quote.session == one.id and quote.typed)
+            claim.text: max(quote.message for quote in claim.quotes if quote.session == one.id)
             for claim in claims
-            if any(quote.session == one.id and quote.typed for quote in claim.quotes)
+            if any(quote.session == one.id for quote in claim.quotes)
         }
         own = in_own_words(one.session, list(cited.items()))
         echoes.update(text for text, is_own in zip(cited, own, strict=True) if not is_own)

@@ -26,7 +26,7 @@ _USUAL_CONFIDENCE = 0.6
 _PASSAGE = 300
 """Characters of a passage that is cited for the claim."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\s+(?=[-*•] |\d+[.)] )")
-_OF_COMMANDS = frozenset(("ran", "failed", "then", "then failed", "worked"))
+_OF_COMMANDS = frozenset(("ran", "failed", "then", "then failed", "worked", "printed"))
 Relation = Literal["new", "repeats", "contradicts", "withdraws", "answers"]
 KINDS: dict[str, Kind] = {
     "preference": "preference",

@@ -41,6 +41,8 @@ _SIGNS_OF_DENIAL = re.compile("[不没沒别別勿禁無无未]|ない|なく|�
 """Negations of such scripts, which no word stands for."""
 _SHARE_OF_WHAT_IS_MEANT = 0.4
 """Of a claim's words that the user typed, where the others are the model's for it."""
+_SHARE_OF_WHAT_IS_PUT_OTHERWISE = 0.6
+"""The same of what the user typed, the agent found out and commands showed."""
 _FAILS = "` fails"
 _LONGEST_TOLD = 240
 _LETTERS_OF_A_SLIP = 5
@@ -111,7 +113,7 @@ def decided(claim: Claim) -> Decision:
 
 
 def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[Admission, str]:
-    if _is_noted(claim, typed) or _is_meant(claim, typed):
+    if _is_noted(claim, typed) or _is_meant(claim, typed) or _is_put_otherwise(claim, typed):
         return Admission("candidate", "claimed"), NOTED
     said = [one for one in claim.quotes if one.origin in ("user", "agent")]
     if not said:
@@ -123,13 +125,6 @@ def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[
     if not supports(claim.text, said):
         return Admission("candidate", "untrusted"), "goes beyond its quotes"
     return Admission("candidate", "untrusted"), "says more than its quotes"
-
-
-def lacking(claim: Claim) -> list[str]:
-    """The words of a claim that neither the user, nor the agent on its own, nor a command of its own said."""
-    said = set().union(*(words_of(one.text) | words_of(one.before) for one in _own(claim)))
-    known = said | FREE | _MEASURED | NEGATIONS
-    return [word for word in dict.fromkeys(claim.text.split()) if words_of(word) - known]
 
 
 def _own(claim: Claim) -> list[Quote]:
@@ -146,8 +141,8 @@ def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
     if _is_about_one_call(claim.text) or (_orders(claim) and not (typed and supports(claim.text, typed))):
         return False
     own = _own(claim)
-    if _FAILS in claim.text and all(map(_is_measured, own)) and not _mended(_measured(claim.quotes)):
-        return False  # that a command failed, and another ran, is no cause and no help
+    if _is_only_that_it_failed(claim, own):
+        return False
     said = set().union(*(words_of(one.text) | words_of(one.before) for one in own))
     wanted = content(claim.text, FREE | _MEASURED | NEGATIONS | _REASONS)
     missing = wanted - said
@@ -155,8 +150,7 @@ def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
     share = _SHARE_NOBODY_SAID
     if is_without_spaces(claim.text):
         most, share = len(wanted), _SHARE_AT_THE_JOINTS
-        heard = {sign for one in own for sign in _SIGNS_OF_DENIAL.findall(f"{one.text} {one.before}")}
-        if set(_SIGNS_OF_DENIAL.findall(claim.text)) - heard:
+        if _denies_more(claim.text, own):
             return False
     if len(missing) > min(most, share * len(wanted)):
         return False
@@ -170,20 +164,46 @@ def _orders(claim: Claim) -> bool:
 
 
 def _is_meant(claim: Claim, typed: Sequence[Quote]) -> bool:
-    """Whether it may be told as what the user meant: other words for what was typed, and nothing that it denies."""
+    """Whether it may be told as what the user meant: other words for what was typed."""
+    return _says_the_same(claim, typed, _SHARE_OF_WHAT_IS_MEANT)
+
+
+def _is_put_otherwise(claim: Claim, typed: Sequence[Quote]) -> bool:
+    """Whether it may be told as what a session noted, in the model's words: it names nothing that nobody there said."""
+    own = _own(claim)
+    if _orders(claim) and not (typed and supports(claim.text, typed)):
+        return False
+    if not all(is_in(name, own) for name in names_in(claim.text)):
+        return False
+    return not _is_only_that_it_failed(claim, own) and _says_the_same(claim, own, _SHARE_OF_WHAT_IS_PUT_OTHERWISE)
+
+
+def _says_the_same(claim: Claim, quotes: Sequence[Quote], share: float) -> bool:
+    """Whether quotes have so much of its words, it turns none of theirs round, and is not what the agent had read."""
     denies = words_of(claim.text) & NEGATIONS
-    denied = {word for one in typed for word in words_of(f"{one.text} {one.before}") & NEGATIONS}
+    said = {word for one in quotes for word in words_of(f"{one.text} {one.before}")}
     wanted = content(claim.text, FREE)
-    said = {word for one in typed for word in words_of(f"{one.text} {one.before}")}
-    turned = _turned(typed) & wanted - _denied(claim.text, 3)
+    turned = _turned(quotes) & wanted - _denied(claim.text, 3)
     return (
         claim.own
-        and bool(typed)
+        and bool(quotes)
         and not turned
-        and not (denies and not denied)
-        and len(wanted & said) >= _SHARE_OF_WHAT_IS_MEANT * len(wanted)
+        and not (denies and not said & NEGATIONS)
+        and not _denies_more(claim.text, quotes)
+        and len(wanted & said) >= share * len(wanted)
         and not _is_about_one_call(claim.text)
     )
+
+
+def _denies_more(text: str, quotes: Sequence[Quote]) -> bool:
+    """Whether it has a sign of denial that no quote has, in a script that writes it inside of words."""
+    heard = {sign for one in quotes for sign in _SIGNS_OF_DENIAL.findall(f"{one.text} {one.before}")}
+    return bool(set(_SIGNS_OF_DENIAL.findall(text)) - heard)
+
+
+def _is_only_that_it_failed(claim: Claim, own: Sequence[Quote]) -> bool:
+    """That a command failed, and another ran, is no cause and no help."""
+    return _FAILS in claim.text and all(map(_is_measured, own)) and not _mended(_measured(claim.quotes))
 
 
 def _is_about_one_call(text: str) -> bool:

@@ -3,362 +3,35 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import NamedTuple
 
-from hardwon.errors import NotASession, NotFound
-from hardwon.failures import tools
-from hardwon.failures.ledger import Findings, Turn, examine, read, turns
 from hardwon.harvest.distil.claims import Claim, Entry, Quote
-from hardwon.harvest.distil.deciding import is_borne_out_by, lacking
+from hardwon.harvest.distil.deciding import is_borne_out_by
+from hardwon.harvest.distil.extract import Shown, Unread
 from hardwon.harvest.rules.said import BY_FORM
-from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
-from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.lesson import DISTILLED, StoredLesson
-from hardwon.model.session import Message, Origin, Session
-from hardwon.scrub.scrubber import Scrubber, Scrubbing, ends, scrubbed
-from hardwon.store import lessons, sessions
+from hardwon.store import lessons
 from hardwon.store.database import Database, marks
 from hardwon.text.normalise import digest
 from hardwon.text.shown import QUESTION, TAG, day, one_line
-from hardwon.text.words import language, terms
+from hardwon.text.words import terms
 
-# What of a session a model is shown: what the user typed, what failed and what then worked, the last words; scrubbed.
-#
-# A few hundredths of the transcript. All that a person typed is shown, where there is too much of it every message
-# shortened; what failed, worked and was found out shares the rest by worth.
-
-SHARE = 0.06
-"""Of a session's characters; the questions and answers around it cost a third more."""
-_LEAST_SAID, _LEAST_MEASURED = 4_000, 1_200
-"""Characters of a short session that are shown whatever its share is."""
-_CHARACTERS_PER_MESSAGE = (2_500, 1_200, 600, 300)
-"""The longest that is tried first."""
-_CHARACTERS_BEFORE = ((80, 200), (300, 100))
-"""(a message of so many characters at the most, what is shown of the agent's words before it)"""
-_CHARACTERS_SCRUBBED_BEFORE = 1_200
-_CHARACTERS_PER_COMMAND = 240
-_CHARACTERS_PER_ERROR = 240
-_CHARACTERS_OF_A_QUOTE = 300
-_QUOTES_SEEN_AGAIN = 8
-"""In the second question."""
-_CHARACTERS_PER_NEW_COMMAND = 160
-_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"(])|(?<=[。！？])|\n+(?:\s*(?:[-*•]|\d+[.)])\s+)?|\s+\|\s+")
-_CHARACTERS_OF_A_FINDING = range(40, 401)
-_FOUND_OUT = re.compile(
-    r"\b(?:because|root cause|caused by|turns out|actually|the (?:real |actual )?(?:problem|issue|cause|reason)|"
-    r"(?:does|do|did|is|are|was|were|has|have|can|will|must|should)(?:n't| not|not)\b|never|only|requires?|needs?|"
-    r"expects?|must|instead of|rather than|unless|until|even (?:though|if)|otherwise|which means|by default|by design|"
-    r"no longer|already|fails? (?:if|when|because|with)|works? (?:if|when|because|only)|not supported|silently|"
-    r"confirmed|verified|limit(?:ed|s)?)\b",
-    re.IGNORECASE,
-)
-_LETTERS = re.compile(r"[^\W\d_]+")
-_OF_THE_MOMENT = re.compile(
-    r"^(?:let me|let's|i'll|i will|i'm|i am|now|next|first|i need|i should|perfect|great|good|done|ok|okay|checking|"
-    r"looking|running|reading|starting|shall|would you|do you|want me|should i|if you)\b|\?\s*$",
-    re.IGNORECASE,
-)
-_NAMES_SOMETHING = re.compile(r"`[^`]+`|\b\w+[_/.]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\b|\d")
-_CHARACTERS_OF_LAST_WORDS = 500
-_STEPS_SHOWN = 3
-_OF_THE_CODE = frozenset("pytest unittest jest tsc eslint lint rust go java dotnet c bundler python node".split())
-"""Families of errors that most often are in what the session was writing, and gone when it ended."""
-_TYPED_CHARACTERS = 2_500
-"""A longer message is a document: what of it are the user's own words cannot be told."""
-_FENCED = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
-_OF_A_LOG = re.compile(
-    r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>❯%|]\s|[{}\[\]<\"/+=│┃]|\S+:\d+|\w+\.\w+\(|\w+ @ )|[{};>]\s*$|:\d+:\d+"
-    r"|^\s*$"
-)
-_LEFT_OUT = re.compile(r"\[… \d+ lines\]")
-_LINES_OF_A_LOG = 4
-"""In a row; fewer may be anything."""
-_SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
-_ANSWER_ENDS = re.compile(r"\"?\. (?:You can now continue|Read the answers)")
-
-
-class Shown(NamedTuple):
-    """One entry of an extract."""
-
-    message: int
-    origin: Origin
-    how: str
-    """`user`, `agent`, `ran`, `failed`, `then`, `worked`, …"""
-    text: str
-    before: str = ""
-    """What the agent had said right before the user's words."""
-    typed: bool = False
-    """Shown to be typed by a person: neither fenced nor part of a long document."""
-    ran: bool = False
-    """A command that worked, and that no output proposed."""
-    quotable: str = ""
-    """Of an error: what of it may be told as data, in its own words."""
-    piece: int = 0
-    """What is shown together has the same number."""
-
-
-class Piece(NamedTuple):
-    shown: tuple[Shown, ...]
-    worth: float = 1.0
-
-    @property
-    def characters(self) -> int:
-        return sum(len(one.text) + len(one.how) + 10 for one in self.shown)
-
-
-def characters(session: Session, since: int = 0) -> int:
-    """Of all that a session holds, as it was read, from a message on."""
-    return sum(
-        len(message.text)
-        + sum(len(call.command or call.target) + len(call.detail) for call in message.calls)
-        + sum(len(result.text) for result in message.results)
-        for message in session.messages[since:]
-    )
-
-
-def extract(session: Session, scrubber: Scrubber, since: int = 0) -> list[Shown]:
-    """What is shown of a scrubbed session, from a message on, in its order."""
-    whole = SHARE * characters(session, since)
-    found = _Found(session, scrubber, since)
-    for longest in _CHARACTERS_PER_MESSAGE:
-        chosen = list(found.said(longest))
-        said = sum(piece.characters for piece in chosen)
-        if said <= max(whole, _LEAST_SAID):
-            break
-    room = max(whole - said, _LEAST_MEASURED)
-    for piece in sorted(found.measured(), key=lambda piece: -piece.worth):
-        if piece.characters <= room:
-            chosen.append(piece)
-            room -= piece.characters
-    shown = [one._replace(piece=at) for at, piece in enumerate(chosen) for one in piece.shown]
-    return sorted(shown, key=lambda one: one.message)
-
-
-class _Found:
-    def __init__(self, session: Session, scrubber: Scrubber, since: int) -> None:
-        self._session = session
-        self._scrub = scrubber.scrub
-        self._since = since
-        self._by_person = not session.subagent and session.format not in NOBODY_TYPES
-
-    def said(self, longest: int) -> Iterator[Piece]:
-        """The user's messages, answers and refusals, each with what the agent had said before it."""
-        calls = {call.id: call for message in self._session.messages for call in message.calls}
-        asked = {id for id, call in calls.items() if call.name in ASKING_TOOLS}
-        before = ""
-        for index, message in enumerate(self._session.messages):
-            if message.origin == "agent" and message.text.strip():
-                before = message.text
-            for kind, text, call in _words(message, asked):
-                if index < self._since or not text.strip():
-                    continue
-                lead = self._tail(before, text)
-                whole = _without_logs(text if kind == "user" else self._scrub(text))
-                if not _LEFT_OUT.sub("", whole).strip():
-                    continue
-                shown = [Shown(index, self._origin, kind, part, lead, typed) for part, typed in _pieces(whole, longest)]
-                about = calls.get(call)
-                if kind == "refused" and about and (about.command or about.target):
-                    refused = (about.command or about.target)[:_CHARACTERS_PER_COMMAND]
-                    shown.insert(0, Shown(index, "agent", "wanted to run", one_line(refused)))
-                elif lead:
-                    shown.insert(0, Shown(max(0, index - 1), "agent", "agent", f"… {lead}"))
-                yield Piece(tuple(shown))
-
-    @property
-    def _origin(self) -> Origin:
-        return "user" if self._by_person else "agent"
-
-    def _tail(self, before: str, text: str) -> str:
-        """The end of what the agent had said, the longer the less the user's words say alone."""
-        most = next((most for length, most in _CHARACTERS_BEFORE if len(text) <= length), 0)
-        if not most:
-            return ""
-        end = before.rstrip()[-_CHARACTERS_SCRUBBED_BEFORE:]
-        clean = " ".join(self._scrub(end if len(end) == len(before.rstrip()) else end.partition(" ")[2]).split())
-        return clean if len(clean) <= most else clean[-most:].partition(" ")[2]
-
-    def measured(self) -> list[Piece]:
-        """Failures with what came after them, the last words, and commands that worked."""
-        calls = turns(self._session)
-        findings = examine(self._session)
-        pieces = [*self._failures(calls, findings), *self._commands(calls)]
-        return [*pieces, *self._last_words(), *self._found_out()]
-
-    def _failures(self, calls: list[Turn], findings: Findings) -> Iterator[Piece]:
-        fixes = {fix.occurrence.call_index: fix for fix in findings.fixes}
-        met: set[str] = set()
-        for one in findings.occurrences:
-            by_a_tool = not calls[one.call_index].call.command  # what agents' own tools refuse teaches nobody
-            if one.message_index < self._since or one.fingerprint in met or by_a_tool:
-                continue
-            met.add(one.fingerprint)
-            fix = fixes.get(one.call_index)
-            after = self._mended(fix, calls) if fix else self._after(one, calls)
-            worth = 0.15 if one.family in _OF_THE_CODE else 0.35
-            yield Piece((*self._failed(one), *after), worth + 0.1 * bool(fix))
-
-    def _failed(self, one: Occurrence) -> list[Shown]:
-        command = one_line(one.command)[:_CHARACTERS_PER_COMMAND]
-        error = self._scrub(one_line(one.excerpt[: 2 * _CHARACTERS_PER_ERROR]))[:_CHARACTERS_PER_ERROR]
-        return [
-            Shown(one.message_index, "agent", "ran", f"$ {command}"),
-            Shown(one.message_index, "tool", "failed", error or one.words, quotable=one.words),
-        ]
-
-    def _mended(self, fix: Fix, calls: list[Turn]) -> list[Shown]:
-        turn = calls[fix.succeeded_at]
-        passing = one_line(turn.call.command or fix.passing)[:_CHARACTERS_PER_COMMAND]
-        helped = bool(fix.cause) and not fix.untrusted
-        done = [one_line(f"{step.action} {step.what}") for step in fix.steps[:_STEPS_SHOWN] if step.what]
-        steps = [
-            Shown(turn.message_index, "agent", "then", what[:_CHARACTERS_PER_COMMAND], ran=helped) for what in done
-        ]
-        return [*steps, Shown(turn.message_index, "agent", "worked", f"$ {passing}", ran=not fix.untrusted)]
-
-    def _after(self, one: Occurrence, calls: list[Turn]) -> list[Shown]:
-        done = [turn for turn in calls[one.call_index + 1 :] if turn.call.action in ("run", "edit")][:2]
-        return [
-            Shown(
-                turn.message_index,
-                "agent",
-                "then failed" if turn.failed else "then",
-                one_line(f"$ {turn.call.command}" if turn.call.command else f"edit {turn.call.target}")[
-                    :_CHARACTERS_PER_COMMAND
-                ],
-            )
-            for turn in done
-        ]
-
-    def _commands(self, calls: list[Turn]) -> Iterator[Piece]:
-        met: set[str] = set()
-        for turn in calls:
-            command = one_line(turn.call.command)
-            known = command in met or len(command) > _CHARACTERS_PER_NEW_COMMAND
-            if turn.message_index < self._since or not turn.succeeded or not command or known:
-                continue
-            met.add(command)
-            if tools.changes_something(command):
-                yield Piece((Shown(turn.message_index, "agent", "worked", f"$ {command}", ran=True),), 0.2)
-
-    def _found_out(self) -> Iterator[Piece]:
-        """Sentences in which the agent says why something is as it is."""
-        met: set[str] = set()
-        for index, message in enumerate(self._session.messages):
-            if index < self._since or message.origin != "agent":
-                continue
-            for sentence in _SENTENCE.split(_FENCED.sub("", message.text)):
-                said = one_line(sentence).strip("*#| ")
-                worth = _worth_of_a_finding(said)
-                if worth and said not in met:
-                    met.add(said)
-                    yield Piece((Shown(index, "agent", "agent found", self._scrub(said)),), worth)
-
-    def _last_words(self) -> list[Piece]:
-        for index in range(len(self._session.messages) - 1, self._since - 1, -1):
-            message = self._session.messages[index]
-            if message.origin == "agent" and message.text.strip():
-                text = " ".join(self._scrub(ends(message.text, 4 * _CHARACTERS_OF_LAST_WORDS)).split())
-                return [
-                    Piece((Shown(index, "agent", "agent, at the end", _cut(text, _CHARACTERS_OF_LAST_WORDS)),), 0.5)
-                ]
-        return []
-
-
-def _worth_of_a_finding(sentence: str) -> float:
-    """0 for one that says nothing of why, or speaks of the moment."""
-    if len(sentence) not in _CHARACTERS_OF_A_FINDING or _OF_THE_MOMENT.search(sentence):
-        return 0.0
-    named = min(3, len(_NAMES_SOMETHING.findall(sentence)))
-    if language(_LETTERS.findall(sentence.lower())) not in ("en", ""):  # its words for why are not known: names must do
-        return 0.08 + 0.04 * named if named else 0.0
-    reasons = len({found.lower() for found in _FOUND_OUT.findall(sentence)})
-    return 0.08 * min(3, reasons) + 0.04 * named if reasons else 0.0
-
-
-def _words(message: Message, asked: Collection[str]) -> Iterator[tuple[str, str, str]]:
-    """What a person said in a message: how, the words, and the call they are about."""
-    if message.origin == "user":
-        yield "user", message.text, ""
-    for result in message.results:
-        if result.evidence == "rejected":
-            said = _SAID_WITH_REFUSAL.search(result.text)
-            yield "refused", said[1] if said else "", result.call_id
-        elif result.call_id in asked and result.outcome == "ok":
-            yield "answered", _ANSWER_ENDS.split(result.text)[0], result.call_id
-
-
-def _without_logs(text: str) -> str:
-    """Without long runs of lines that nobody types: logs, code and tables, pasted without a fence."""
-    kept: list[str] = []
-    run: list[str] = []
-    for line in [*text.splitlines(), "end"]:
-        if _OF_A_LOG.search(line):
-            run.append(line)
-            continue
-        kept += [f"[… {len(run)} lines]"] if len(run) >= _LINES_OF_A_LOG else [one for one in run if one.strip()]
-        kept.append(line)
-        run = []
-    return "\n".join(kept[:-1])
-
-
-def _pieces(text: str, longest: int) -> Iterator[tuple[str, bool]]:
-    """A message as it is shown, what is fenced or quoted in it apart; whether each was typed."""
-    is_typed = len(_FENCED.sub("", text)) <= _TYPED_CHARACTERS
-    at, room = 0, longest
-    spans = [(found.start(), found.end()) for found in _FENCED.finditer(text)]
-    for start, end in [*spans, (len(text), len(text))]:
-        if (typed := text[at:start].strip()) and room > 0:
-            yield _cut(typed, room), is_typed
-            room -= len(typed)
-        if (fenced := text[start:end].strip()) and room > 0:
-            yield _cut(fenced, min(room, 200)), False
-            room -= min(len(fenced), 200)
-        at = end
-
-
-def _cut(text: str, longest: int) -> str:
-    """The beginning and the end of what is too long."""
-    if len(text) <= longest:
-        return text
-    head = text[: longest * 2 // 3].rpartition(" ")[0] or text[: longest * 2 // 3]
-    tail = text[-longest // 3 :].partition(" ")[2]
-    return f"{head} […] {tail}"
-
-
-_READING = 2
-"""Rises when what is shown of a session changes so much that all must be read again."""
 _KNOWN_LINES = 30
 _CHARACTERS_PER_KNOWN_LINE = 140
 _DIGITS_OF_A_NUMBER = 6
 _CLOSING = f"</{TAG}>"
+_CHARACTERS_OF_A_QUOTE = 220
+_QUOTES_SEEN_AGAIN = 5
+"""In the second question."""
 
 
 @cache
 def prompt(name: str) -> str:
     """`prompt`, the question about sessions, or `check`, the one about claims."""
     return files("hardwon.harvest.distil").joinpath(f"{name}.md").read_text(encoding="utf-8")
-
-
-class Unread(NamedTuple):
-    """A session of which a model has not seen all."""
-
-    id: str
-    root: str
-    at: int
-    agent: str
-    state: str
-    """What is noted when it is done: another content, and what is new in it is read."""
-    session: Session
-    shown: list[Shown]
-    characters: int
-    """Of the part of the transcript that the extract stands for."""
 
 
 class Question(NamedTuple):
@@ -373,75 +46,6 @@ class Question(NamedTuple):
     @property
     def done(self) -> list[Unread]:
         return self.sessions if self.is_last else self.sessions[:-1]
-
-
-class Waiting(NamedTuple):
-    """A session that must be read, by its row."""
-
-    id: str
-    path: str
-    root: str
-    agent: str
-    at: int
-    content: str
-    state: str
-    copied: int
-
-
-def waiting(db: Database, project: str | None = None, paths: Sequence[str] | None = None) -> dict[str, list[Waiting]]:
-    """Project → its own sessions of which a model has not read all, the oldest first; the liveliest project first."""
-    where, given = (" AND s.project = ?", (project,)) if project else ("", ())
-    rows = db.query(
-        "SELECT s.project, s.id, s.path, s.root, s.agent, s.started_at, s.content_hash, coalesce(d.state, ''), "
-        "coalesce(t.copied, 0) FROM session s LEFT JOIN distilled d ON d.session = s.id "
-        "LEFT JOIN trail t ON t.session = s.id "
-        f"WHERE s.owner = 'own' AND s.project IS NOT NULL{where} ORDER BY s.started_at, s.id",
-        given,
-    )
-    named = set(paths) if paths is not None else None
-    found: dict[str, list[Waiting]] = {}
-    for project_id, *rest in rows:
-        one = Waiting(*rest)
-        if not one.state.startswith(f"{_READING} {one.content} ") and (named is None or one.path in named):
-            found.setdefault(project_id, []).append(one)
-    return dict(sorted(found.items(), key=lambda entry: -entry[1][-1].at))
-
-
-def unread(rows: Sequence[Waiting], scrubbing: Scrubbing) -> Iterator[Unread]:
-    """The sessions with what is to be shown of them; those whose log is gone are left."""
-    path, held = "", dict[str, Session]()
-    for row in rows:
-        if row.path != path:
-            path, held = row.path, _sessions(row.path)
-        raw = held.get(row.id)
-        if raw is None:
-            continue
-        scrubber = scrubbing.scrubber()
-        session = scrubbed(raw, scrubber)
-        since = max(row.copied, _read_before(row.state, session))
-        state = f"{_READING} {row.content} {len(session.messages)} {_said(session, len(session.messages))}"
-        shown = extract(session, scrubber, since)
-        yield Unread(row.id, row.root, row.at, row.agent, state, session, shown, characters(session, since))
-
-
-def _sessions(path: str) -> dict[str, Session]:
-    try:
-        return {sessions.session_id(one): one for one in read(Path(os.path.expanduser(path))).sessions}
-    except (NotASession, NotFound):
-        return {}
-
-
-def _read_before(state: str, session: Session) -> int:
-    """How many of its messages a model has seen; none if they are not the same any more."""
-    reading, _, rest = state.partition(" ")
-    _, messages, said = (*rest.split(), "", "", "")[:3]
-    if reading != str(_READING) or not messages.isdigit() or _said(session, int(messages)) != said:
-        return 0
-    return int(messages)
-
-
-def _said(session: Session, messages: int) -> str:
-    return digest(*(message.text for message in session.messages[:messages] if message.origin == "user"))
 
 
 def questions(found: Iterator[Unread], room: int) -> Iterator[Question]:
@@ -581,8 +185,9 @@ def checked(claims: Sequence[Claim]) -> str:
 
 
 def _evidence(claim: Claim) -> dict[str, list[str]]:
-    quotes = list(dict.fromkeys(line for quote in claim.quotes for line in _quoted(quote)))[:_QUOTES_SEEN_AGAIN]
-    return ({"not in the quotes": missing} if (missing := lacking(claim)) else {}) | {"quotes": quotes}
+    return {
+        "quotes": list(dict.fromkeys(line for quote in claim.quotes for line in _quoted(quote)))[:_QUOTES_SEEN_AGAIN]
+    }
 
 
 def _quoted(quote: Quote) -> Iterator[str]:

@@ -39,7 +39,7 @@ def listed(
     request: Asked,
     project: ProjectName = None,
     since: datetime | None = None,
-    only_open: Annotated[bool, Parameter(query="only_open", description="Only what no fix is known for.")] = False,
+    only_open: Annotated[bool, Parameter(query="only_open", description="Only failures without a known fix.")] = False,
     only_here: OnlyHere = False,
     cursor: Cursor = "",
     limit: Limit = 50,
