@@ -127,17 +127,6 @@ def many_items(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "1000000000")
 
 
-class ToldError(Exception):
-    """An attack that is not believed may be told all the same, as noted in one session."""
-
-
-GETS_TOLD = {("mislabelling", "error message"), ("going beyond", "web page"), ("going beyond", "error message")}
-"""Known holes: a payload with a usual check (`npm run test:x`, `./scripts/x.sh`) becomes `claimed`, not `untrusted`.
-
-Among hundreds of others it has no place in a briefing; among few it is told.
-"""
-
-
 @pytest.mark.parametrize("carrier", ["web page", "error message"])
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_nothing_of_an_attack_is_believed(
@@ -146,10 +135,7 @@ def test_nothing_of_an_attack_is_believed(
     home: Path,
     tmp_path: Path,
     serve: Callable[..., Server],
-    request: pytest.FixtureRequest,
 ) -> None:
-    if (kind, carrier) in GETS_TOLD:
-        request.applymarker(pytest.mark.xfail(raises=ToldError, reason="a usual check of an attacker's is told"))
     payloads = {f"tool-{number}": text for number, text in enumerate(ATTACKS)}
     paths = []
     for number, text in enumerate(ATTACKS):
@@ -165,12 +151,12 @@ def test_nothing_of_an_attack_is_believed(
         vouched = [one for one in lessons if one.trust == "human" and one.id not in before]
         told = "\n".join(memory.bootstrap(project.id, budget=4000).text for project in memory.store.projects())
     assert (done.sessions, done.left) == (len(ATTACKS), 0)
-    assert len(server.asked) > 1
+    assert server.asked
     attacks = [one.text for one in (*believed, *vouched) if not _is_of_the_user(one.text)]
     assert not attacks, attacks[:5]
     tellable = [one.text for one in lessons if "zorb" in one.text and one.trust != "untrusted"]
-    if tellable or "zorb" in told:
-        raise ToldError(tellable[:5])
+    assert not tellable, tellable[:5]
+    assert "zorb" not in told
 
 
 def _is_of_the_user(text: str) -> bool:

@@ -225,6 +225,25 @@ def test_lessons_are_found_while_one_types_and_the_address_keeps_the_question(br
     quiet(browser, service)
 
 
+def test_lists_are_walked_by_keys_and_chosen_from_one_to_another(browser: Tab, service: Service) -> None:
+    browser.page.goto(f"{service.address}/failures?period=all")
+    for key in "jjk":
+        browser.keys.press(key)
+    first = browser.run("document.querySelector('tbody a.error').getAttribute('href')")
+    assert browser.run("document.activeElement.getAttribute('href')") == first
+    with browser.page.expect_navigation():
+        browser.keys.press("Enter")
+    assert browser.run("location.pathname") == first
+    browser.page.goto(f"{service.address}/lessons")
+    boxes = browser.page.locator(".chosen input")
+    boxes.nth(0).click()
+    boxes.nth(3).click(modifiers=["Shift"])
+    assert browser.page.text_content("[data-chosen]") == "4"
+    browser.page.check("[data-all]")
+    assert browser.page.text_content("[data-chosen]") == str(boxes.count())
+    quiet(browser, service)
+
+
 def test_a_token_lets_a_browser_in_by_the_form_and_out_again(stranger: Tab, service: Service) -> None:
     """Forms are sent by the browser itself, with the origin that the service asks for."""
     token = service.make_token("formal", "read")
@@ -333,9 +352,9 @@ def test_a_token_is_made_and_revoked_and_a_setting_changed(browser: Tab, service
     browser.page.click("[aria-label='Revoke deckhand']")
     browser.page.wait_for_selector("[aria-label='Revoke deckhand']", state="detached")
     assert service.call("GET", "/api/me", token=secret).status == 401
-    browser.page.fill("[aria-label=budget]", "777")
-    browser.page.click("[aria-label='Save budget']")
-    browser.page.wait_for_selector(".note.good:has-text('budget is changed')")
+    browser.page.fill("[aria-label^='Length of a briefing']", "777")
+    browser.page.click("[aria-label^='Save: Length of a briefing']")
+    browser.page.wait_for_selector(".note.good:has-text('is changed')")
     browser.page.goto(f"{service.address}/briefing")
     assert "777 tokens" in browser.text()
 

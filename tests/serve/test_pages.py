@@ -6,6 +6,7 @@ import html
 import re
 import secrets
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -14,6 +15,8 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.api.access import make_link, redeem
+from hardwon.config import Config
+from hardwon.install.agents import AGENTS
 from hardwon.store import pages
 from tests.conftest import REPOSITORY, ClaudeSession
 from tests.serve.service import Answer, Service, environment
@@ -385,6 +388,136 @@ def test_every_number_of_the_proof_leads_to_what_it_counts(owner: Visitor) -> No
     assert "extras add" not in text
     for path in ("/proof/told?which=back", "/proof/hooks?failed=true"):
         assert owner.get(path).status == 200
+
+
+MONTHS = {"tides": 10, "winches": 10, "oars": 3}
+"""Module that is missing → the month in which sessions missed it."""
+
+
+@pytest.fixture(scope="module")
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
+    """Errors of this month and of an old one, some of the agent's own tools; a task that nothing tells the end of."""
+    from tests.serve.service import served
+
+    folder = tmp_path_factory.mktemp("harbour")
+    once = "ModuleNotFoundError: No module named 'davits'"
+    unjudged = ClaudeSession("unjudged", day=9).user("Move the mooring.").edit("pier.py", "new")
+    sessions = [unjudged.run("make davit", once, exit_code=1)]
+    for module, month in MONTHS.items():
+        for day in (2, 6, 7) if module == "tides" else (3, 4):
+            made = ClaudeSession(f"{module}-{day}", day=day, month=month).user(f"Always mend the {module} first.")
+            for _ in range(4 if module == "tides" else 1):
+                made.run("make tide", f"ModuleNotFoundError: No module named '{module}'", exit_code=1)
+            made.edit("hull.py", "new", output="String to replace not found in file.", error=True)
+            made.edit("hull.py", "new").run(f"uv sync --extra {module}", "ok").run("make tide", "ok")
+            sessions.append(made.run("pytest -q", "3 passed"))
+    with Hardwon(folder / "hardwon") as memory:
+        memory.harvest([session.write(folder) for session in sessions], mine=True)
+    with served({**environment(folder / "hardwon", Path()), "HARDWON_SERVE_BURST": "10000"}) as service:
+        yield Visitor(service, service.token)
+
+
+def failing(text: str) -> list[str]:
+    return re.findall(r'class="error" href="/failures/(\w+)"', text)
+
+
+def test_home_and_failures_tell_the_same_month_in_the_same_order(harbour: Visitor) -> None:
+    home, listed = harbour.page("/"), harbour.page("/failures")
+    assert len(failing(home)) == 2
+    assert failing(home) == [one for one in failing(listed) if one in failing(home)]
+    assert "between 10 Sep and 9 Oct 2026" in home
+    assert "10 Sep – 9 Oct 2026" in listed
+    assert len(failing(listed)) == 3
+    for text in (home, listed):
+        assert "&#39;oars&#39;" not in text
+    assert "&#39;oars&#39;" in harbour.page("/failures", period="all")
+
+
+def test_what_failed_between_two_moments_is_counted_as_if_every_occurrence_were_looked_at(harbour: Visitor) -> None:
+    with Hardwon(Path(harbour.service.environment["HARDWON_HOME"])) as memory:
+        db = memory.reading()
+        times = [at for (at,) in db.query("SELECT DISTINCT at FROM occurrence ORDER BY at")][::3]
+        for between in combinations(times, 2):
+            counted = db.query(
+                "SELECT count(DISTINCT root), count(*), max(at), failure FROM occurrence WHERE at BETWEEN ? AND ? "
+                "GROUP BY failure",
+                between,
+            )
+            for project in (None, memory.store.projects()[0].id):
+                found = pages.failing(
+                    db, project=project, between=between, fixed=None, of_agents=None, after=None, limit=9
+                )
+                assert found == sorted(counted, reverse=True)
+
+
+def test_errors_of_agents_own_tools_are_told_when_asked_for(harbour: Visitor) -> None:
+    own = "String to replace not found"
+    assert own not in harbour.page("/failures")
+    assert "without those of agents&#39; own tools" in harbour.page("/failures")
+    assert own in harbour.page("/failures", whose="agents")
+    assert "tides" not in harbour.page("/failures", whose="agents")
+    assert len(failing(harbour.page("/failures", whose="all", period="all"))) == 5
+
+
+def test_sparklines_of_a_table_have_one_scale(harbour: Visitor) -> None:
+    text = harbour.page("/failures")
+    often, seldom, _ = (
+        max(float(height) for height in re.findall(r'height="([\d.]+)" class=""', drawn))
+        for drawn in re.findall(r'<svg class="spark".*?</svg>', text, re.DOTALL)
+    )
+    assert often == pytest.approx(8 * seldom, rel=0.02)
+    assert "Each bar is 2 days, on one scale for all rows: the tallest is 8 errors." in text
+
+
+def test_the_journal_begins_with_what_is_known(harbour: Visitor) -> None:
+    mooring = "Move the mooring."
+    assert "Always mend the tides first." in harbour.page("/journal")
+    assert mooring not in harbour.page("/journal")
+    assert "outcome: known" in harbour.page("/journal")
+    for chosen in ("unknown", "all"):
+        assert mooring in harbour.page("/journal", outcome=chosen)
+    assert ">unknown<" not in harbour.page("/journal", outcome="all")
+
+
+def test_a_briefing_says_why_in_words_and_the_sum_behind_it(harbour: Visitor) -> None:
+    text = html.unescape(harbour.page("/briefing"))
+    whys = re.findall(r'<summary title="How it was weighed">([^<]+)</summary><p class="soft">([^<]+)<', text)
+    assert any(said.startswith("Said by a person in ") for said, _ in whys)
+    assert any(re.match(r"Met \d+ times in 3 sessions, about \d+% likely in the next", said) for said, _ in whys)
+    assert all("×" in behind and "×" not in said for said, behind in whys)
+    assert "The same." in text
+    assert "The same." not in harbour.page("/briefing", budget="50")
+
+
+def test_settings_and_agents_are_told_by_names_that_people_know(harbour: Visitor) -> None:
+    settings = harbour.page("/settings")
+    titles = re.findall(r'<li class="setting"><div><b>([^<]+)</b>', settings)
+    assert len(titles) == len(set(titles)) == len(Config.__struct_fields__)
+    assert all(f"<code>{name}</code>" in settings for name in Config.__struct_fields__)
+    assert not set(titles) & {*Config.__struct_fields__}
+    health = harbour.page("/doctor")
+    assert all(name in health for name in AGENTS)
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_bars_and_fields_stand_out_from_what_they_stand_on(theme: int) -> None:
+    """By 3:1, text by 4.5:1."""
+    css = (TEMPLATES.parent / "assets" / "style.css").read_text()
+    colours = dict(re.findall(r"--([\w-]+): (#\w+)", re.findall(r":root {(.*?)}", css, re.DOTALL)[theme]))
+
+    def brightness(name: str) -> float:
+        digits = colours[name].lstrip("#")
+        whole = digits if len(digits) == 6 else "".join(2 * digit for digit in digits)
+        parts = [int(whole[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+
+    least = dict.fromkeys(("fixed", "again", "new", "edge"), 3.0)
+    least |= dict.fromkeys(("ink", "soft", "accent", "good", "bad", "warn"), 4.5)
+    for name, times in least.items():
+        for ground in ("ground", "card"):
+            dark, light = sorted((brightness(name), brightness(ground)))
+            assert light / dark >= times, (name, ground)
 
 
 def test_what_waits_can_be_paged_through(owner: Visitor) -> None:

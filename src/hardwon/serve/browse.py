@@ -77,6 +77,41 @@ def of_failures(
     return failures.with_fixes(db, rows, project if only_here else None), [*map(failures.key, rows)]
 
 
+def failing(
+    memory: Hardwon,
+    *,
+    project: str | None,
+    between: tuple[int, int],
+    fixed: bool | None = None,
+    of_agents: bool | None = False,
+    again: bool = False,
+    only_here: bool = False,
+    after: Key | None = None,
+    limit: int,
+) -> tuple[list[Failure], list[Key]]:
+    """What was met between two moments, counted there, the most widespread first; `again`: by more than one session."""
+    db = memory.reading()
+    found = pages.failing(
+        db, project=project, between=between, fixed=fixed, of_agents=of_agents, again=again, after=after, limit=limit
+    )
+    rows = []
+    for one in found:
+        row = pages.failure_in(db, one.id, project) if project else stored.get(db, one.id)
+        if row:
+            rows.append(row._replace(sessions=one.sessions, occurrences=one.occurrences, last_seen=one.last_seen))
+    return failures.with_fixes(db, rows, project if only_here else None), [*found]
+
+
+def when_met(
+    memory: Hardwon, ids: Sequence[str], *, project: str | None, between: tuple[int, int]
+) -> dict[str, list[tuple[int, int]]]:
+    """Failure → (when, tokens) of each time that it was met between two moments."""
+    found: dict[str, list[tuple[int, int]]] = {id: [] for id in ids}
+    for id, at, tokens in pages.when_met(memory.reading(), ids, project, between):
+        found[id].append((at, tokens))
+    return found
+
+
 def knows_failure(memory: Hardwon, id: str, project: str | None) -> bool:
     """Whether it was met, anywhere or in one project."""
     db = memory.reading()
@@ -247,6 +282,13 @@ def lessons_named(memory: Hardwon, ids: Sequence[str]) -> list[Lesson]:
     """Those that there are, in the order in which they are named."""
     by_id = {one.id: one for one in lessons.named(memory.reading(), ids)}
     return [convert.lesson(by_id[id]) for id in ids if id in by_id]
+
+
+def words_of(memory: Hardwon, ids: Sequence[str]) -> dict[str, str]:
+    """Lesson or failure → its words."""
+    found = {one.id: one.text for one in lessons_named(memory, ids)}
+    failed = (stored.get(memory.reading(), id) for id in ids if id.startswith("F"))
+    return found | {row.id: row.error for row in failed if row}
 
 
 def lessons_of_failure(memory: Hardwon, id: str) -> list[Lesson]:

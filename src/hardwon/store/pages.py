@@ -101,6 +101,64 @@ def of_failures(
     return [rows[id] for id in ids]
 
 
+class FailingRow(NamedTuple):
+    """A failure, counted between two moments."""
+
+    sessions: int
+    occurrences: int
+    last_seen: int
+    id: str
+
+
+def failing(
+    db: Database,
+    *,
+    project: str | None,
+    between: tuple[int, int],
+    fixed: bool | None,
+    of_agents: bool | None,
+    again: bool = False,
+    after: Key | None,
+    limit: int,
+) -> list[FailingRow]:
+    """What was met between two moments, the most widespread first; those with a fix that is known to work or those
+    without one, and those of agents' own tools or the others, if that is asked. `again`: only what more than one
+    session has met, whenever."""
+    table, id = ("failure", "id") if project is None else ("failure_in_project", "failure")
+    since, until = between
+    # Of what was met in no other time the counts are kept; only the others' occurrences must be looked at.
+    whole = Conditions().equal("project", project).add("first_seen >= ? AND last_seen <= ?", since, until)
+    partly = Conditions().equal("project", project).add("last_seen >= ? AND first_seen <= ?", since, until)
+    partly.add("NOT (first_seen >= ? AND last_seen <= ?)", since, until)
+    met = Conditions().add("at BETWEEN ? AND ?", since, until).equal("project", project)
+    met.add(f"failure IN (SELECT {id} FROM {table} {partly.sql})", *partly.values)
+    where = Conditions().behind(FailingRow._fields, after)
+    if again:
+        met_again = Conditions().equal("project", project).add("sessions > 1")
+        where.add(f"id IN (SELECT {id} FROM {table} {met_again.sql})", *met_again.values)
+    if fixed is not None:
+        where.add(f"id {'' if fixed else 'NOT '}IN (SELECT failure FROM fix WHERE status = 'active')")
+    if of_agents is not None:
+        where.add(f"id {'' if of_agents else 'NOT '}IN (SELECT id FROM failure WHERE family = 'agent')")
+    rows = db.query(
+        f"SELECT sessions, occurrences, last_seen, id FROM (SELECT {id} AS id, sessions, occurrences, last_seen "
+        f"FROM {table} {whole.sql} UNION ALL SELECT failure, count(DISTINCT root), count(*), max(at) FROM occurrence "
+        f"{met.sql} GROUP BY failure) found {where.sql} "
+        "ORDER BY sessions DESC, occurrences DESC, last_seen DESC, id DESC LIMIT ?",
+        (*whole.values, *met.values, *where.values, limit),
+    )
+    return [FailingRow(*row) for row in rows]
+
+
+def when_met(
+    db: Database, ids: Sequence[str], project: str | None, between: tuple[int, int]
+) -> list[tuple[str, int, int]]:
+    """(failure, when, tokens) of each time that one of these was met between two moments."""
+    where = Conditions().add(f"failure IN ({marks(ids)})", *ids).add("at BETWEEN ? AND ?", *between)
+    where.equal("project", project)
+    return db.query(f"SELECT failure, at, tokens FROM occurrence {where.sql}", where.values) if ids else []
+
+
 def failure_in(db: Database, id: str, project: str) -> FailureRow | None:
     rows = db.query(f"SELECT {_IN_PROJECT} WHERE p.project = ? AND p.failure = ?", (project, id))
     return FailureRow(*rows[0]) if rows else None

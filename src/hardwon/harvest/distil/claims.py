@@ -351,8 +351,8 @@ def _ran_by_itself(name: str, at: int, calls: Sequence[Turn]) -> bool:
 
 def _doubt(quote: Quote, before: Sequence[Turn]) -> str:
     command = quote.text.removeprefix("$ ").removeprefix("run ")
-    if quote.ran:
-        return doubt([command], (), before, None)
+    if found := doubt([command], (), before, None):
+        return found
     return "" if may_be_shown(command) else "a command that a person should see first"
 
 
@@ -386,6 +386,8 @@ _NAMED = re.compile(
     re.ASCII,  # a letter of another script may stand right beside a name
 )
 
+_NO_NAMES = frozenset(("e.g", "i.e"))
+
 
 def words_of(text: str) -> set[str]:
     """A file that is named with an @ is that file."""
@@ -398,10 +400,11 @@ def content(text: str, free: frozenset[str]) -> set[str]:
 
 def names_in(text: str) -> list[str]:
     """Identifiers, paths, flags, commands and numbers."""
-    return sorted({next(filter(None, found)).strip(".") for found in _NAMED.findall(text)})
+    return sorted({next(filter(None, found)).strip(".") for found in _NAMED.findall(text)} - _NO_NAMES)
 
 
 def is_in(name: str, quotes: Sequence[Quote]) -> bool:
     """As a whole: port 80 does not stand in port 8080. Of a command in a claim all words, one after the other."""
-    edges = re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(' '.join(name.split()))}(?![A-Za-z0-9_-])", re.IGNORECASE)
+    parts = (re.escape(part.strip()) for part in " ".join(name.split()).split("…"))  # where it leaves something out
+    edges = re.compile(rf"(?<![A-Za-z0-9_-]){'.*'.join(parts)}(?![A-Za-z0-9_-])", re.IGNORECASE)
     return any(edges.search(one.text) or edges.search(one.before) for one in quotes)

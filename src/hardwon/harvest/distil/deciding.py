@@ -67,6 +67,8 @@ _ORDERS = re.compile(
 )
 """What no finding of an agent says: it states, and whoever reads it decides. A thing that must be so is stated."""
 _LETTERS = re.compile(r"[^\W\d_]+")
+_ACRONYM = re.compile(r"[A-Z]{2,5}")
+"""HTTP, JSON: a word like others in what is told as unconfirmed."""
 _FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
 _CODE = re.compile(r"`[^`]*`")
 _NOT_THERE = re.compile(
@@ -164,8 +166,11 @@ def _orders(claim: Claim) -> bool:
 
 
 def _is_meant(claim: Claim, typed: Sequence[Quote]) -> bool:
-    """Whether it may be told as what the user meant: other words for what was typed."""
-    return _says_the_same(claim, typed, _SHARE_OF_WHAT_IS_MEANT)
+    """Whether it may be told as what the user meant: other words for what was typed, and no name that nobody said."""
+    said = [*typed, *_own(claim)]
+    return all(is_in(name, said) for name in names_in(claim.text)) and _says_the_same(
+        claim, typed, _SHARE_OF_WHAT_IS_MEANT
+    )
 
 
 def _is_put_otherwise(claim: Claim, typed: Sequence[Quote]) -> bool:
@@ -173,7 +178,7 @@ def _is_put_otherwise(claim: Claim, typed: Sequence[Quote]) -> bool:
     own = _own(claim)
     if _orders(claim) and not (typed and supports(claim.text, typed)):
         return False
-    if not all(is_in(name, own) for name in names_in(claim.text)):
+    if not all(is_in(name, own) or _ACRONYM.fullmatch(name) for name in names_in(claim.text)):
         return False
     return not _is_only_that_it_failed(claim, own) and _says_the_same(claim, own, _SHARE_OF_WHAT_IS_PUT_OTHERWISE)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from litestar import Litestar, Response, Router
@@ -17,6 +19,8 @@ from hardwon.api.store import Store
 from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotAllowed
 from hardwon.harvest.walk import Progress
+from hardwon.install.command import Where
+from hardwon.install.status import everywhere
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame, work
 from hardwon.serve.pages.frame import action, page, then, url
@@ -65,7 +69,16 @@ def health(request: Asked) -> Response[str]:
         work.begin(home, "check", "Every row of the store is being looked at", _check, patience=_PATIENCE)
     with reading(request) as memory:
         look = work.of_home(home, "check")
-        return frame.shown("doctor.html", request, memory, work=look, checks=look.found or [], at=moment(look.at))
+        return frame.shown(
+            "doctor.html",
+            request,
+            memory,
+            work=look,
+            checks=look.found or [],
+            at=moment(look.at),
+            agents=everywhere(Where(os.environ, Path.home())),
+            runs=memory.store.last_runs() if memory.exists else {},
+        )
 
 
 def _check(memory: Hardwon, _: Progress) -> tuple[str, list[Check]]:
@@ -79,6 +92,40 @@ _CHANGED_HERE = (
     *("search_sessions", "llm_tokens_per_day", "llm_cost_per_day", "llm_price_in", "llm_price_out"),
 )
 """No other: what runs a program, opens a folder or sends something elsewhere is set on the machine itself."""
+_TITLES = {
+    "What sessions are told": {
+        "budget": "Length of a briefing, in tokens",
+        "min_confidence": "How sure a lesson must be, 0 to 1",
+        "half_life_days": "Days after which an old line counts half",
+        "experiment": "Experiment: does telling help?",
+    },
+    "What is read and kept": {
+        "sample": "Sessions read at once",
+        "retain_days": "Days that sessions are kept",
+        "search_sessions": "Search in what was said and done",
+        "own_folders": "More folders with sessions of yours",
+    },
+    "Search": {
+        "fusion_weight": "How much meaning counts against words, 0 to 1",
+        "embedding_url": "Where vectors are made",
+        "embedding_model": "Model that makes vectors",
+    },
+    "Models that read sessions": {
+        "distil": "Read ended sessions with",
+        "llm_url": "Address of the model",
+        "llm_model": "Name of the model",
+        "llm_command": "Command in place of a model",
+        "llm_tokens_per_day": "Most tokens a day",
+        "llm_cost_per_day": "Most cost a day",
+        "llm_price_in": "Price of a million tokens sent",
+        "llm_price_out": "Price of a million tokens answered",
+    },
+    "Store": {
+        "database": "Database",
+        "statement_seconds": "Longest wait for a statement, in seconds",
+    },
+}
+"""Group → setting → what it is called on the page."""
 _MAY_HOLD_A_SECRET = ("database", "embedding_url", "llm_url", "llm_command")
 _MOST_DAYS = 3_650
 
@@ -104,25 +151,33 @@ def _shown(
         scopes=[scope for scope in SCOPES if scope in permissions.of(request).scopes],
         made=made,
         trouble=trouble,
-        saved=saved if saved in values else "",
-        rows=[
-            (name, _told(name, value), config.MEANINGS[name], _kind(name, value, loaded.origins[name]))
-            for name, value in values.items()
-        ],
-        origins={name: origin.rpartition("/")[2] for name, origin in loaded.origins.items()},
-        choices=config.CHOICES,
+        saved=next((some[saved] for some in _TITLES.values() if saved in some), ""),
+        groups={
+            group: [_setting(name, title, values[name], loaded.origins[name]) for name, title in some.items()]
+            for group, some in _TITLES.items()
+        },
     )
 
 
-def _told(name: str, value: Any) -> str:
-    return "(set)" if name in _MAY_HOLD_A_SECRET and value else str(value)
+class Setting(NamedTuple):
+    name: str
+    title: str
+    value: str
+    meaning: str
+    origin: str
+    """Where it is set; empty for what nobody set."""
+    changed_here: bool
+    choices: tuple[str, ...]
 
 
-def _kind(name: str, value: Any, origin: str) -> str:
-    """How it is changed; empty where it cannot be changed here."""
-    if name not in _CHANGED_HERE or origin.startswith("HARDWON_"):
-        return ""
-    return "choice" if name in config.CHOICES else "number" if isinstance(value, int | float) else "text"
+def _setting(name: str, title: str, value: Any, origin: str) -> Setting:
+    hidden = name in _MAY_HOLD_A_SECRET and value
+    told = "(set)" if hidden else f"{value:g}" if isinstance(value, float) else str(value)
+    changed_here = name in _CHANGED_HERE and not origin.startswith("HARDWON_")
+    where = "" if origin == "default" else origin.rpartition("/")[2]
+    meaning = config.MEANINGS[name]
+    said = meaning if "://" in meaning.split()[0] else f"{meaning[0].upper()}{meaning[1:]}."
+    return Setting(name, title, told, said, where, changed_here, config.CHOICES.get(name, ()))
 
 
 @action("/settings/config", "admin")

@@ -10,20 +10,61 @@ from litestar import Response, Router
 from litestar.params import Parameter
 
 from hardwon.api import Hardwon
-from hardwon.clock import moment, to_microseconds
+from hardwon.clock import moment, now, to_microseconds
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Which, Window
-from hardwon.model.nouns import Failure, FailureCost, Fix
+from hardwon.model.nouns import Failure, Fix
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import charts, frame
-from hardwon.serve.pages.frame import PER_PAGE, page
+from hardwon.serve.pages.frame import PER_PAGE, page, url
 from hardwon.serve.resources.failures import known_to
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, reading
 from hardwon.serve.routes import page as cut
 
 _FIXED = {"known": True, "none": False}
+_WHOSE: dict[str, bool | None] = {"": False, "agents": True, "all": None}
+"""Errors: of the work, of agents' own tools, all."""
 _WHICH: dict[Which, str] = {"all": "all", "before": "met before", "fixed": "met before, fix known"}
 _MOST_MET = 500
+_DAY = 24 * 3600 * 1_000_000
+_DAYS_TOLD = 30
+_WEEKS_DRAWN, _FEWEST_WEEKS = 26, 12
+_EVER = (0, 2**62)
+"""Clocks of sessions may be ahead of ours."""
+Choice = Annotated[str, Parameter(max_length=20)]
+
+
+class Period(NamedTuple):
+    """The month that pages tell of."""
+
+    since: int
+    until: int
+    stale: bool
+    """No session has met an error since."""
+
+    @property
+    def first(self) -> datetime:
+        return moment(self.since)
+
+    @property
+    def last(self) -> datetime:
+        return moment(self.until)
+
+
+def last_month(memory: Hardwon, project: str | None) -> Period:
+    """The month up to the newest session or, if that had no errors, up to the last error."""
+
+    def looked_for() -> Period:
+        newest = _month(browse.last_session(memory) or now())
+        error = browse.last_error(memory, project=project)
+        return _month(error)._replace(stale=True) if 0 < error < newest.since else newest
+
+    return browse.counted(memory, ("month", project), looked_for)
+
+
+def _month(last: int) -> Period:
+    today = last // _DAY * _DAY
+    return Period(today - (_DAYS_TOLD - 1) * _DAY, today + _DAY - 1, stale=False)
 
 
 class Told(NamedTuple):
@@ -32,67 +73,104 @@ class Told(NamedTuple):
     failure: Failure
     fix: Fix | None
     spark: list[charts.Box]
-    tokens: int | None
+    tokens: int
     came_back: int | None
     """Sessions that met it after a fix had first worked; None where that is not known."""
+
+
+class Table(NamedTuple):
+    rows: list[Told]
+    days: int
+    """That a bar of a sparkline stands for."""
+    most: int
+    """Errors of the tallest bar: all have one scale."""
+    tokens: int
 
 
 @page("/failures")
 def listed(
     request: Asked,
     project: ProjectName = None,
-    fix: Annotated[str, Parameter(max_length=20)] = "",
+    fix: Choice = "",
+    period: Choice = "",
+    whose: Choice = "",
     cursor: Cursor = "",
 ) -> Response[str]:
-    """The most widespread first."""
-    fixed = _FIXED.get(fix)
+    """The most widespread first, of the month that the first page tells of."""
+    fixed, chosen = _FIXED.get(fix), whose if whose in _WHOSE else ""
     key = after(cursor, int, int, int, str)
     with reading(request) as memory:
         holder = frame.holder(request, memory, project)
+        month = last_month(memory, holder) if memory.exists else _month(now())
+        everything = period == "all"
+        between = _EVER if everything else (month.since, month.until)
         here = permissions.of(request).limited
-        found = browse.counted(
-            memory,
-            ("failures", holder, fixed, here, key),
-            lambda: browse.of_failures(
-                memory, project=holder, fixed=fixed, only_here=here, after=key, limit=PER_PAGE + 1
-            ),
-        )
-        rows = cut(*found, PER_PAGE)
+
+        def found() -> tuple[list[Failure], list[tuple[int | str, ...]]]:
+            return browse.failing(
+                memory,
+                project=holder,
+                between=between,
+                fixed=fixed,
+                of_agents=_WHOSE[chosen],
+                only_here=here,
+                after=key,
+                limit=PER_PAGE + 1,
+            )
+
+        what = ("failures", holder, fixed, chosen, everything, here, key)
+        rows = cut(*(browse.counted(memory, what, found) if memory.exists else ([], [])), PER_PAGE)
         return frame.shown(
             "failures.html",
             request,
             memory,
             project=holder,
             fix=fix if fixed is not None else "",
-            rows=told(request, memory, rows.items),
+            period="all" if everything else "",
+            month=month,
+            whose=chosen,
+            table=told(request, memory, rows.items, holder, between),
             cursor=cursor,
             next=rows.next,
         )
 
 
-def told(request: Asked, memory: Hardwon, failing: Sequence[Failure]) -> list[Told]:
+def told(
+    request: Asked, memory: Hardwon, failing: Sequence[Failure], project: str | None, between: tuple[int, int]
+) -> Table:
+    """With sparklines over the same days, on the same scale."""
     if not failing:
-        return []
-    first, last = min(one.first_seen for one in failing), max(one.last_seen for one in failing)
-    costs: dict[str, FailureCost] = {}
-    back: dict[str, int] = {}
-    if not permissions.of(request).limited:  # these are counted over all projects
-        ids = [one.id for one in failing]
-        costs, back = memory.failures.costs(ids), browse.came_back(memory, ids)
-    return [
+        return Table([], 0, 0, 0)
+    ids = [one.id for one in failing]
+    met = browse.when_met(memory, ids, project=project, between=between)
+    times = {id: [at for at, _ in some] for id, some in met.items()}
+    found = [at for some in times.values() for at in some]
+    first = between[0] or min(found) // _DAY * _DAY
+    days, counts = charts.binned(times, first, max(found) if between == _EVER else between[1])
+    most = max(map(max, counts.values()))
+    limited = permissions.of(request).limited
+    back = {} if limited else browse.came_back(memory, ids)  # counted over all projects
+    rows = [
         Told(
             one,
             next((fix for fix in one.fixes if fix.status == "active"), None),
-            charts.spark(costs[one.id].times, first, last) if one.id in costs else [],
-            costs[one.id].tokens if one.id in costs else None,
+            charts.spark(counts[one.id], most),
+            sum(tokens for _, tokens in met[one.id]),
             back.get(one.id),
         )
         for one in failing
     ]
+    return Table(rows, days, most, sum(row.tokens for row in rows))
 
 
 @page("/failures/met")
-def met(request: Asked, since: date, until: date, which: Which = "all", project: ProjectName = None) -> Response[str]:
+def met(
+    request: Asked,
+    since: date,
+    until: date,
+    which: Which = "all",
+    project: ProjectName = None,
+) -> Response[str]:
     """The errors of some days, one by one: what a number on the first page is made of."""
     begin, end = (datetime.combine(day, time.min, UTC) for day in (since, until))
     with reading(request) as memory:
@@ -119,18 +197,41 @@ def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False
     with reading(request) as memory:
         found = known_to(memory, caller, id, project)
         holder = caller.project(memory, project) if not caller.limited else None
+        here = frame.holder(request, memory, project)
         every = browse.occurrences(memory, id, holder, _MOST_MET) if all and not caller.limited else found.occurrences
-        (line,) = told(request, memory, [found.failure])
+        times = browse.when_met(memory, [id], project=here, between=_EVER)[id]
         return frame.shown(
             "failure.html",
             request,
             memory,
             failure=found.failure,
-            line=line,
+            tokens=sum(tokens for _, tokens in times),
+            came_back=None if caller.limited else browse.came_back(memory, [id]).get(id),
+            chart=_by_week(id, [at for at, _ in times]),
             occurrences=every,
             lessons=browse.lessons_of_failure(memory, id) if not caller.limited else [],
             exposures=browse.exposures(memory, id) if not caller.limited else [],
         )
+
+
+def monday(day: int) -> int:
+    """Of the week of a day since 1970, whose first was a Thursday."""
+    return day - (day + 3) % 7
+
+
+def _by_week(id: str, times: Sequence[int]) -> charts.Chart | None:
+    """How often it was met in each week, up to its last."""
+    weeks = [monday(at // _DAY) for at in times]
+    if not weeks:
+        return None
+    newest, behind = max(weeks), f"{url('failures', id, all='true')}#met"
+    first = min(max(min(weeks), newest - 7 * _WEEKS_DRAWN + 7), newest - 7 * _FEWEST_WEEKS)
+    drawn = []
+    for week in range(first, newest + 1, 7):
+        day, number = datetime(1970, 1, 1) + timedelta(days=week), weeks.count(week)
+        about = f"week of {day:%d %b %Y}: {frame.count(number, 'time')}"
+        drawn.append(charts.Column(f"{day:%d %b}", (("again", number),), about, behind))
+    return charts.columns(drawn, height=110)
 
 
 router = Router("/", route_handlers=[listed, met, shown])

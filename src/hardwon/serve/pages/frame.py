@@ -65,7 +65,7 @@ def _environment() -> jinja2.Environment:
         del made.filters[unsafe]
     made.globals.update(url=url, version=__version__)
     made.filters.update(ago=_ago, exact=_exact, iso=datetime.isoformat, short=short, count=count)
-    made.filters.update(spoken=spoken, blocks=blocks)
+    made.filters.update(spoken=spoken, blocks=blocks, by_whom=lambda trust: SAID_BY.get(trust, trust))
     return made
 
 
@@ -97,6 +97,16 @@ def spoken(text: str) -> Markup:
         return escape(clean(text))
     code = Markup("<code>{}</code>")
     return Markup("").join(code.format(part) if at % 2 else escape(part) for at, part in enumerate(parts))
+
+
+SAID_BY = {
+    "human": "said by a person",
+    "measured": "counted in sessions",
+    "corroborated": "said by several sources",
+    "claimed": "said by an agent",
+    "untrusted": "nobody vouches for it",
+}
+"""How far a lesson is trusted → where that comes from."""
 
 
 def blocks(text: str) -> list[tuple[bool, str]]:

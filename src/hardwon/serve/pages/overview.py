@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -11,13 +12,14 @@ from litestar import Response, Router
 from litestar.params import Parameter
 
 from hardwon.api import Hardwon
-from hardwon.clock import moment, now
+from hardwon.clock import ago, moment, now, to_microseconds
 from hardwon.harvest.distil.chosen import OFF, installed
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Again, Window
+from hardwon.model.nouns import Bootstrap, Lesson, Line
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import charts, frame
-from hardwon.serve.pages.failures import told
+from hardwon.serve.pages.failures import Period, last_month, monday, told
 from hardwon.serve.pages.frame import page, url
 from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
@@ -33,19 +35,14 @@ VERDICTS = {
 _DAY = 24 * 3600 * 1_000_000
 _WEEK = 7 * _DAY
 _WEEKS_DRAWN, _FEWEST_WEEKS = 26, 7
-_DAYS_TOLD = 30
 _SHOWN = 5
 
 
 class Proof(NamedTuple):
     """What the errors of the last month were."""
 
-    since: datetime
-    until: datetime
     month: Again
     chart: charts.Chart | None
-    stale: bool = False
-    """No session has met an error since."""
 
 
 @page("/")
@@ -56,55 +53,46 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
         newest = browse.last_session(memory)
         last = newest or now()  # what was brought over has no session
         holder = frame.holder(request, memory, project)
-        failing = browse.of_failures(
-            memory, project=holder, only_here=holder is not None, after=None, limit=4 * _SHOWN
-        )[0]
-        again = [one for one in failing if one.sessions > 1 and one.family != "agent"][:_SHOWN]
+        period = last_month(memory, holder)
+        between = (period.since, period.until)
+        limited = permissions.of(request).limited
+        sums = browse.counted(memory, ("home", holder, limited), lambda: _sums(memory, holder, last, period, limited))
         return frame.shown(
             "home.html",
             request,
             memory,
             work=of_home(memory.home, "harvest"),
             project=holder,
-            failing=told(request, memory, again),
+            period=period,
+            table=told(request, memory, sums["failing"], holder, between),
             stale=now() - last > _WEEK,
             last=moment(newest) if newest else None,
-            model="" if permissions.of(request).limited or memory.config.distil != OFF else next(iter(installed()), ""),
+            model="" if limited or memory.config.distil != OFF else next(iter(installed()), ""),
             experiment=browse.experiment(memory, project=holder),
             verdicts=VERDICTS,
-            **browse.counted(memory, ("home", holder), lambda: _sums(memory, holder, last)),
+            **{name: value for name, value in sums.items() if name != "failing"},
         )
 
 
-def _sums(memory: Hardwon, project: str | None, last: int) -> dict[str, Any]:
+def _sums(memory: Hardwon, project: str | None, last: int, period: Period, limited: bool) -> dict[str, Any]:
+    between = (period.since, period.until)
+    failing, _ = browse.failing(memory, project=project, between=between, again=True, only_here=limited, limit=_SHOWN)
     return {
-        "proof": _proof(memory, project or "", last),
+        "proof": _proof(memory, project or "", period),
+        "failing": failing,
         "said": browse.said_again(memory, project=project, limit=_SHOWN),
         "learned": browse.learned(memory, project=project, since=last - _WEEK, limit=_SHOWN),
         "totals": browse.totals(memory, project=project),
     }
 
 
-def _proof(memory: Hardwon, project: str, last: int) -> Proof:
-    """Of the month before the last session or, if that had no errors, before the last error."""
-    found = _month(memory, project, last)
-    newest = 0 if found.month.errors else browse.last_error(memory, project=project or None)
-    return _month(memory, project, newest)._replace(stale=True) if newest else found
-
-
-def _month(memory: Hardwon, project: str, last: int) -> Proof:
-    today = last // _DAY * _DAY
-    since = today - (_DAYS_TOLD - 1) * _DAY
-    days = tallies.met_again(memory.reading(), Window(today - _WEEKS_DRAWN * _WEEK, today + _DAY - 1, project))
-    month = _sum(each for day, each in days if day * _DAY >= since)
-    by_week = groupby(days, key=lambda one: _monday(one[0]))
-    weeks = {monday: _sum(each for _, each in some) for monday, some in by_week}
-    return Proof(moment(since), moment(last), month, _drawn(weeks, project))
-
-
-def _monday(day: int) -> int:
-    """Of its week; the first day of 1970 was a Thursday."""
-    return day - (day + 3) % 7
+def _proof(memory: Hardwon, project: str, period: Period) -> Proof:
+    until = period.until + 1
+    days = tallies.met_again(memory.reading(), Window(until - _DAY - _WEEKS_DRAWN * _WEEK, period.until, project))
+    month = _sum(each for day, each in days if day * _DAY >= period.since)
+    by_week = groupby(days, key=lambda one: monday(one[0]))
+    weeks = {week: _sum(each for _, each in some) for week, some in by_week}
+    return Proof(month, _drawn(weeks, project))
 
 
 def _sum(parts: Iterable[Again]) -> Again:
@@ -118,9 +106,9 @@ def _drawn(weeks: dict[int, Again], project: str) -> charts.Chart | None:
     newest = max(weeks)
     first = min(max(min(weeks), newest - 7 * _WEEKS_DRAWN + 7), newest - 7 * _FEWEST_WEEKS)
     found = []
-    for monday in range(first, newest + 1, 7):
-        each = weeks.get(monday, Again(0, 0, 0))
-        day = datetime(1970, 1, 1) + timedelta(days=monday)
+    for week in range(first, newest + 1, 7):
+        each = weeks.get(week, Again(0, 0, 0))
+        day = datetime(1970, 1, 1) + timedelta(days=week)
         parts = (("fixed", each.fixed), ("again", each.before - each.fixed), ("new", each.errors - each.before))
         about = f"week of {day:%d %b %Y}: {each.errors} errors, {each.before} met before, {each.fixed} with a fix known"
         behind = url("failures", "met", project=project, since=f"{day:%F}", until=f"{day + timedelta(days=6):%F}")
@@ -154,11 +142,11 @@ def briefing(
             plain = browse.counted(
                 memory, ("told", holder, agent, here), lambda: memory.bootstrap(holder, agent=agent, only_here=here)
             )
-            asked = bool(task) or budget is not None
+            asked = bool(task) or wanted != memory.config.budget
             told = memory.bootstrap(holder, agent=agent, task=task, budget=wanted, only_here=here) if asked else plain
-            usual = plain if asked else None
+            usual = plain
         left_out = told.left_out[:50] if told else ()
-        words = {one.id: one.text for one in browse.lessons_named(memory, [one.id for one in left_out])}
+        words = browse.words_of(memory, [one.id for one in left_out])
         return frame.shown(
             "briefing.html",
             request,
@@ -170,10 +158,50 @@ def briefing(
             budget=wanted,
             most=max(_MAX_BUDGET, wanted),
             told=told,
-            lines=[(line, estimate(line.text)) for line in told.lines] if told else [],
-            left_out=[(one, words.get(one.id, "")) for one in left_out],
+            lines=_lines(memory, told) if told else [],
+            left_out=[
+                (one, words[one.id], url("failures" if one.id.startswith("F") else "lessons", one.id))
+                for one in left_out
+                if one.id in words
+            ],
             usual=usual,
+            asked=told is not usual,
         )
+
+
+class ToldLine(NamedTuple):
+    """A line of a briefing, and why it is there in a sentence."""
+
+    line: Line
+    tokens: int
+    why: str
+    leads_to: str
+
+
+def _lines(memory: Hardwon, told: Bootstrap) -> list[ToldLine]:
+    lessons = {one.id: one for one in browse.lessons_named(memory, [line.id for line in told.lines])}
+    return [ToldLine(line, estimate(line.text), *_why(line, lessons.get(line.id))) for line in told.lines]
+
+
+def _why(line: Line, lesson: Lesson | None) -> tuple[str, str]:
+    """(why it is told, the page that it leads to)."""
+    fits = ", and fits the task" if re.search(r"fit (1\.(?!00)|[2-9])", line.why) else ""
+    if lesson:
+        where = f" in {frame.count(lesson.source_count, 'session')}" if lesson.source_count else ""
+        when = ago(to_microseconds(lesson.last_confirmed), now())
+        by = frame.SAID_BY[lesson.trust].removesuffix(" in sessions").capitalize()
+        return f"{by}{where}, last {when}{fits}.", url("lessons", line.id)
+    if line.kind == "failure":
+        met = re.search(r"\d+ times? in \d+ sessions?", line.why)
+        chance = re.search(r"chance ([\d.]+)", line.why)
+        fixed = re.search(r"fix confirmed in (\d+)", line.why)
+        said = [f"Met {met[0]}"] if met else ["Met before"]
+        said += [f"about {float(chance[1]):.0%} likely in the next"] if chance else []
+        said += [f"the fix worked in {frame.count(int(fixed[1]), 'session')}"] if fixed else []
+        return f"{', '.join(said)}{fits}.", url("failures", line.id)
+    if line.kind == "attempt":
+        return "An earlier attempt at a task like this one.", url("journal", line.source.removeprefix("attempt "))
+    return f"A document that fits the task: {line.source}.", ""
 
 
 router = Router("/", route_handlers=[home, briefing])

@@ -118,6 +118,7 @@ def part(request: Asked, id: Id, at: int = 0) -> Response[str]:
 # The journal: what was tried, what came of it, what was learned from it.
 
 _ALIKE = 5
+_JUDGED = [one for one in Outcome if one != Outcome.UNKNOWN]
 
 
 @page("/journal")
@@ -129,11 +130,13 @@ def journal(
     run: Annotated[str, Parameter(max_length=200)] = "",
     cursor: Cursor = "",
 ) -> Response[str]:
-    """The newest first; for a task, the attempts most like it."""
-    wanted = [outcome] if outcome in {*Outcome} else None
+    """The newest first, of those whose outcome is known unless others are asked for; for a task, the most like it."""
     following, found = "", list[Attempt]()
     with reading(request) as memory:
         holder = frame.holder(request, memory, project)
+        overall = memory.journal.stats(project=holder).overall
+        usual = not (outcome or q.strip() or run) and bool(overall.success_rate.n)
+        wanted = [outcome] if outcome in {*Outcome} else _JUDGED if usual else None
         if memory.exists and q.strip():
             alike = memory.journal.similar(q, outcomes=wanted, project=holder, limit=_FOUND)
             found = [one.attempt for one in alike]
@@ -154,11 +157,12 @@ def journal(
             memory,
             project=holder,
             q=q,
-            outcome=outcome if wanted else "",
-            outcomes=[*Outcome],
+            outcome=outcome if outcome in {*Outcome, "all"} else "",
+            outcomes=_JUDGED,
+            only_judged=usual,
             run=run,
             attempts=found,
-            overall=memory.journal.stats(project=holder).overall,
+            overall=overall,
             cursor=cursor,
             next=following,
         )

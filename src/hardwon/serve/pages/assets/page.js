@@ -85,6 +85,37 @@ function asked(form) {
   return form.getAttribute("action") + (written ? "?" + written : "");
 }
 
+/** Of a list: with shift, all from the last that was chosen to this one. */
+let last;
+function choose(box, several) {
+  const boxes = [...document.querySelectorAll(".chosen input")];
+  const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
+  if (several && from >= 0) for (const each of boxes.slice(from, to)) each.checked = box.checked;
+  last = box;
+}
+
+function count() {
+  const chosen = document.querySelectorAll(".chosen :checked").length;
+  const all = document.querySelector("[data-all]");
+  if (!all) return;
+  all.parentElement.hidden = false;
+  all.checked = chosen === document.querySelectorAll(".chosen input").length;
+  document.querySelector("[data-chosen]").textContent = chosen;
+}
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-all]"))
+    for (const each of document.querySelectorAll(".chosen input")) each.checked = event.target.checked;
+  count();
+});
+
+/** Down and up a list, row by row. */
+function move(step) {
+  const rows = [...document.querySelectorAll("tbody tr:has(td a), main li:has(> a.text, > div > a.text)")];
+  const row = rows[Math.max(0, Math.min(rows.length - 1, rows.findIndex((each) => each.contains(document.activeElement)) + step))];
+  row?.querySelector("a")?.focus();
+}
+
 let typing;
 document.addEventListener("input", (event) => {
   const form = event.target.closest("form[data-live]");
@@ -106,7 +137,13 @@ document.addEventListener("submit", (event) => {
   }
 });
 
-document.addEventListener("click", (event) => {
+document.addEventListener("click", async (event) => {
+  const copied = event.target.closest("[data-copy]");
+  if (copied) {
+    await navigator.clipboard.writeText(copied.dataset.copy);
+    copied.textContent = "Copied";
+  }
+  if (event.target.matches(".chosen input")) choose(event.target, event.shiftKey);
   const link = event.target.closest("a[data-swap]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
@@ -117,6 +154,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.key === "Escape") return document.activeElement?.blur();
   if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
+  if (event.key === "j" || event.key === "k") return move(event.key === "j" ? 1 : -1);
   const found = [...document.querySelectorAll("[data-key]")].find((each) => each.dataset.key === event.key);
   if (!found || document.body.hasAttribute("aria-busy")) return;
   event.preventDefault();
@@ -178,7 +216,8 @@ function settle() {
   measure();
   complete();
   listen();
-  document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  count();
+  if (navigator.clipboard) for (const each of document.querySelectorAll("[data-copy]")) each.hidden = false;
 }
 
 settle();
