@@ -132,7 +132,7 @@ def fill_sessions(home: Path, project: Project, count: int) -> None:
         with db.transaction():
             projects.save(db, project)
             for number in range(count):
-                row = _session(f"S{number}", project, number)
+                row = a_session(f"S{number}", project, number)
                 at = START + number * MINUTE
                 add(db, row._replace(task=f"{PROMPTED} {_letters(number)}", started_at=at, ended_at=at + MINUTE), [])
             waiting = (_lesson(project, number)._replace(status="candidate") for number in range(-count, 0))
@@ -149,7 +149,7 @@ def fill_map(home: Path, project: Project, sessions: int) -> None:
             for number in range(sessions):
                 id = f"S{number:024}"
                 about = " ".join(words[(number * 13 + at * 7) % 400] for at in range(40))
-                row = _session(id, project, number)
+                row = a_session(id, project, number)
                 add(db, row, [])
                 paths = [f"src/{words[(number + at) % 40]}/{words[(number * 3 + at) % 400]}.py" for at in range(12)]
                 projects.add_visits(
@@ -168,7 +168,7 @@ def _stood_in(words: list[str], number: int) -> str:
     return " ".join(sorted({mark(words[(number * 31 + at) % 400]) for at in range(SYMBOLS_PER_TOUCH)}))
 
 
-def _session(id: str, project: Project, number: int) -> SessionRow:
+def a_session(id: str, project: Project, number: int) -> SessionRow:
     at = (number + 1) * 3_600_000_000
     return SessionRow(
         id, "claude-code", id, "", f"claude-code:{id}", project.id, "claude-code", "", "", "main", "", at, at + 1, 9, 1,

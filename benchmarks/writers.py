@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
+import os
+import random
 import statistics
 import subprocess
 import sys
@@ -59,6 +61,77 @@ def table() -> str:
                 taken.setdefault((way, writers), []).append(done)
                 print(f"{way}, {writers}: {WRITES / done.seconds:.0f}/s {done[1:]}", file=sys.stderr, flush=True)
     return shown(taken)
+
+
+def gain_at_four(rounds: int, writes: int) -> str:
+    """What four writers gain over one, as a share of what a bare insert of the same rows gains: round by round.
+
+    On a machine that does other things a round says little; of many, in changing order, the median does.
+    """
+    cells = [(way, writers) for way in (BARE, PROJECTS) for writers in (1, 4)]
+    shares, gains, bad = [], [], 0
+    with server() as started:
+        for number in range(rounds):
+            order = random.Random(number).sample(cells, len(cells))
+            taken = {cell: write(workspace(started.get_uri()), *cell, writes) for cell in order}
+            bad += sum(one.lost + one.twice + one.refused + one.deadlocks + len(one.wrong) for one in taken.values())
+            bare, ours = (taken[way, 1].seconds / taken[way, 4].seconds for way in (BARE, PROJECTS))
+            shares.append(ours / bare)
+            gains.append((bare, ours))
+            print(
+                f"bare ×{bare:.2f}, ours ×{ours:.2f}: {ours / bare:.2f}, load {os.getloadavg()[0]:.1f}", file=sys.stderr
+            )
+    low, middle, high = statistics.quantiles(shares, n=4)
+    medians = [statistics.median(each) for each in zip(*gains, strict=True)]
+    return (
+        f"1 → 4 writers, {rounds} rounds of {writes} lessons a cell in changing order: a bare insert gains "
+        f"×{medians[0]:.2f}, writers of a project each ×{medians[1]:.2f} (medians); share of the bare gain in the same "
+        f"round: median {middle:.2f} (quartiles {low:.2f} to {high:.2f}); lost, twice, refused, deadlocks: {bad}."
+    )
+
+
+def lock_waits(writes: int) -> str:
+    """How often a writer was seen waiting for another's lock: which says the same however busy the machine is."""
+    rows, bad = [], 0
+    with server() as started:
+        for way in (PROJECTS, STORE):
+            told = []
+            for writers in WRITERS:
+                place = workspace(started.get_uri())
+                with _watched(started.get_uri()) as seen:
+                    done = write(place, way, writers, writes)
+                bad += done.lost + done.twice + done.refused + done.deadlocks + len(done.wrong)
+                told.append(f"{seen[True] / max(1, seen.total()):.1%} of {seen.total():,}")
+                print(way, writers, told[-1], f"load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
+            rows.append((way, *told))
+    note = (
+        f"Share of looks (every 10 ms, at each connection in a transaction) that found it waiting for a lock; {writes} "
+        f"lessons a cell. Lost, twice, refused, deadlocks, failed checks: {bad}."
+    )
+    return markdown("Who waits for a lock", ("way", *map(str, WRITERS)), rows, note)
+
+
+@contextmanager
+def _watched(address: str) -> Iterator[Counter[bool]]:
+    seen: Counter[bool] = Counter()
+    ended = threading.Event()
+    asked = (
+        "SELECT wait_event_type IS NOT DISTINCT FROM 'Lock' FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+        "AND backend_type = 'client backend' AND xact_start IS NOT NULL"
+    )
+
+    def watch() -> None:
+        with psycopg.connect(address, autocommit=True) as connection:
+            while not ended.wait(0.01):
+                seen.update(row[0] for row in connection.execute(asked).fetchall())
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        watching.join()
 
 
 def shown(taken: dict[tuple[str, int], list[Written]]) -> str:
@@ -261,4 +334,5 @@ def kill_and_start(started: Any) -> None:
 
 
 if __name__ == "__main__":
-    print(table())
+    how = sys.argv[1] if sys.argv[1:] else ""
+    print(lock_waits(320) if how == "waits" else gain_at_four(int(how), 320) if how else table())

@@ -37,6 +37,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """`on` withholds some lines, and all of them from some sessions, at random, to measure whether they help."""
     database: str = ""
     """`postgresql://…` for a team's store; empty for a file in the home folder."""
+    workspace: str = ""
+    """Which of the workspaces on that server, if there are several: `hardwon workspace`."""
     statement_seconds: float = 60.0
     """A server gives up a statement that takes longer, but for a harvest and other long work; 0: never."""
     team_url: str = ""
@@ -80,6 +82,7 @@ MEANINGS = {
     "retain_days": "`up` and `purge` delete sessions older than this; 0: never",
     "own_folders": "more folders whose sessions are your own, separated as in PATH",
     "database": "postgresql://… for a team's store; empty: a file in Hardwon's folder",
+    "workspace": "which of the workspaces on that server, if there are several",
     "statement_seconds": "PostgreSQL cancels statements that take longer, except in long work; 0: never",
     "team_url": "the team's service that is pushed to and pulled from",
     "push_projects": "projects that may be pushed: git remotes with commas, * for any part",

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 Scope = Literal["read", "write", "review", "admin", "sessions", "push"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
+ROLES: dict[str, tuple[Scope, ...]] = {
+    "reader": ("read",),
+    "contributor": ("read", "write"),
+    "reviewer": ("read", "write", "review", "sessions"),
+    "admin": SCOPES,
+}
+"""What people are to a team, as scopes; a token has one for its workspace, or for some of its projects."""
+
 PREFIX = "hardwon"
 _DAY = 24 * 3600 * 1_000_000
 _ONCE = "once"
@@ -71,12 +79,22 @@ class Tokens(Part):
         return [_given(row) for row in meta.list_tokens(self._memory.reading())] if self._memory.exists else []
 
     def make_token(
-        self, name: str, scopes: Sequence[str], *, projects: Sequence[str] = (), days: float | None = None
+        self,
+        name: str,
+        scopes: Sequence[str] = (),
+        *,
+        role: str = "",
+        projects: Sequence[str] = (),
+        days: float | None = None,
     ) -> NewToken:
         """A new token for the service, of some projects or all, for some days or until it is revoked.
 
-        Raises `NotAllowed` for scopes or a name that cannot be, `NotFound` for an unknown project.
+        A `role` (reader, contributor, reviewer, admin) stands for the scopes it needs. Raises `NotAllowed` for a role,
+        scopes or a name that cannot be, `NotFound` for an unknown project.
         """
+        if role and role not in ROLES:
+            raise NotAllowed(f"unknown role '{role}'; known: {', '.join(ROLES)}")
+        scopes = [*scopes, *ROLES.get(role, ())]
         secret, row = self._new_token(name, scopes, projects, days)
         db = self._memory.writing()
         with db.transaction():

@@ -22,11 +22,13 @@ from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.home import DATABASE, FORMER_NAME, home_directory, move_former_home, switched_off, usual_home
 from hardwon.sessions.project import repository_of
 from hardwon.store import hook_data, lessons, meta, projects, sessions
-from hardwon.store.database import WAIT_MILLISECONDS, Database, connect
+from hardwon.store.database import WAIT_MILLISECONDS, Database, address_of, connect
 from hardwon.store.sqlite import make_home
 from hardwon.text.normalise import tilde
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from hardwon.api.hardwon import Hardwon
     from hardwon.harvest.walk import Log, Progress, Report
     from hardwon.recall.embedder import Chosen
@@ -72,11 +74,16 @@ class Connection:
     @property
     def database(self) -> Path | str:
         """Where the store is: a file, or the address of a server."""
-        return self.config.database or self.home / DATABASE
+        return address_of(self.config.database, self.config.workspace) or self.home / DATABASE
 
     @property
     def _longest(self) -> int:
         return round(self.config.statement_seconds * 1000)
+
+    @property
+    def retain_days(self) -> int:
+        """How long sessions are kept: as the workspace says, else the settings; 0 for any time."""
+        return (meta.limits(self.reading()).retain_days if self.exists else 0) or self.config.retain_days
 
     @property
     def exists(self) -> bool:
@@ -221,7 +228,7 @@ class Connection:
             for file, folder in folders.items()
         ]
 
-    def take_in(self, logs: list[Log], progress: Progress | None) -> Report:
+    def take_in(self, logs: list[Log], progress: Progress | None, executor: Executor | None = None) -> Report:
         """Learn from files of sessions, and bring all that follows from it up to date."""
         from hardwon.harvest.upkeep import archive_idle, tie
         from hardwon.harvest.walk import harvest
@@ -229,7 +236,7 @@ class Connection:
         db = self.writing()
         with db.unhurried():
             self._follow_settings()
-            done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs))
+            done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs), executor)
             with db.transaction():
                 archive_idle(db, now(), self.config.half_life_days)
             tie(db, done.projects)

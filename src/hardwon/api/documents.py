@@ -9,7 +9,7 @@ from hardwon.capture.documents import Ingested, ingest, keep
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.nouns import Chunk, Document, DocumentDetails
-from hardwon.store import documents, integrity
+from hardwon.store import documents, integrity, meta
 from hardwon.store.integrity import Happened
 from hardwon.store.meta import scrubber
 
@@ -24,6 +24,7 @@ class Documents(Part):
         """
         need_switched_on()
         db = self._memory.writing()
+        meta.need_room(db)
         with db.transaction():
             id = kept(db, project)
         return ingest(db, each_path(paths), id, scrubber(db))
@@ -38,6 +39,7 @@ class Documents(Part):
             raise NotAllowed("a document cannot be empty")
         holder = self._memory.project_to_keep(project) or None
         db = self._memory.writing()
+        meta.need_room(db)
         with db.transaction(holder):
             id = keep(db, name, text, holder, scrubber(db))
             integrity.record_events(db, self._actor(), now(), [Happened("ingest", id, {}, {})])

@@ -23,6 +23,8 @@ from hardwon.store import meta, projects
 from hardwon.store.database import WAIT_MILLISECONDS, Database
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from hardwon.api.documents import Documents
     from hardwon.api.failures import Failures
     from hardwon.api.interactions import Interactions
@@ -157,19 +159,26 @@ class Hardwon(Connection):
         return inspected(file)
 
     def harvest(
-        self, paths: Paths, *, most: int | None = None, mine: bool = False, progress: Progress | None = None
+        self,
+        paths: Paths,
+        *,
+        most: int | None = None,
+        mine: bool = False,
+        executor: Executor | None = None,
+        progress: Progress | None = None,
     ) -> Report:
         """Learn from new and changed session files, or folders of them; unchanged files are skipped.
 
         What lies neither in an agent's own folder nor in one of the setting `own_folders` is somebody else's: what is
-        said there waits for a person, unless it is `mine`. `most` takes only the most valuable of what is new. Returns
-        what was learned. Raises `NotFound` for a path that does not exist.
+        said there waits for a person, unless it is `mine`. `most` takes only the most valuable of what is new. Files
+        are read by processes of our own or by any `executor` of `concurrent.futures` whose workers see them; the store
+        is the same. Returns what was learned. Raises `NotFound` for a path that does not exist.
         """
         need_switched_on()
         db = self.writing()
         wanted = self.logs(session_files(paths), mine=mine)
         chosen = self._most_valuable(db, wanted, most, progress) if most is not None else wanted
-        done = self.take_in(chosen, progress)
+        done = self.take_in(chosen, progress, executor)
         done.left_for_later = len(wanted) - len(chosen)
         return done
 

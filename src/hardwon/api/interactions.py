@@ -289,6 +289,7 @@ class Interactions(Part):
         """
         need_switched_on()
         db = self._memory.writing()
+        meta.need_room(db)
         row = stored(interaction, None, scrubber(db))
         row = row._replace(project=self._memory.project_to_keep(interaction.project) or None)
         with db.transaction(row.project):

@@ -26,7 +26,7 @@ from hardwon.model.attempt import Attempt, Outcome, Similar
 from hardwon.model.metric import Rate, rate
 from hardwon.recall.similar_attempts import Alike, similar
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.store import attempts, integrity, projects
+from hardwon.store import attempts, integrity, meta, projects
 from hardwon.store.attempts import AttemptRow, AttemptTally
 from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
@@ -130,6 +130,7 @@ class Journal(Part):
         """
         need_switched_on()
         db = self._memory.writing()
+        meta.need_room(db)
         row = intake.stored(attempt, None, scrubber(db), _key_of(db, attempt.retry_of))
         row = row._replace(project=self._memory.project_to_keep(attempt.project) or None)
         before = attempts.by_id(db, [row.retry_of]).get(row.retry_of)
@@ -142,6 +143,7 @@ class Journal(Part):
         """Write many attempts, all or none; returns their numbers. Raises `NotAllowed` as `log` does."""
         need_switched_on()
         db = self._memory.writing()
+        meta.need_room(db)
         scrub = scrubber(db)
         with db.transaction():
             numbers = [_logged(db, attempt, scrub, self._actor(_OWN)) for attempt in attempts]

@@ -8,7 +8,7 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope
 from hardwon.model.nouns import Lesson, LessonDetails, Reinforced
-from hardwon.store import check, failures, fulltext, integrity, lessons, lifecycle, sessions
+from hardwon.store import check, failures, fulltext, integrity, lessons, lifecycle, meta, sessions
 from hardwon.store.integrity import Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.normalise import made
@@ -109,6 +109,7 @@ class Lessons(Part):
         root = f"{scrub(agent[:_MAX_NAME_CHARACTERS])}:{said_in}"
         source = Cited(row.id, said_in, 0, root, row.first_seen, row.text, "agent")
         db = self._memory.writing()
+        meta.need_room(db)
         with db.transaction(row.project):
             return lifecycle.create(db, row, [source], actor=self._actor("agent"), why=scrub(why))
 

@@ -59,7 +59,7 @@ class Sessions(Part):
         """The files that are still there and not older than the setting `retain_days`; where that is 0, of any age."""
         from hardwon.harvest.pipeline import stamp_of
 
-        days = self._memory.config.retain_days
+        days = self._memory.retain_days
         oldest = now() - days * _DAY if days else 0
         return [path for path in each_path(paths) if stamp_of(path)[1] >= oldest]
 

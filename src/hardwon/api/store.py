@@ -247,6 +247,7 @@ class Maintenance(Part):
             *self._hooks(),
             *_installs(),
             *self._capture(),
+            *self._jobs(),
             self._backups(),
             _sessions(),
             *_unread(),
@@ -342,6 +343,16 @@ class Maintenance(Part):
             return []
         said = one_line(last.read_text(encoding="utf-8", errors="replace"))
         return [Check("capture", False, f"the last error: {said}; delete {last} when it is fixed")]
+
+    def _jobs(self) -> list[Check]:
+        with suppress(StoreError):  # said of the store already
+            found = meta.failed_jobs(self._memory.reading()) if self._memory.exists else []
+            if found:
+                _, task, about, _, error = found[0]
+                newest = one_line(f"{task} {about}".strip() + (f": {error}" if error else ""))
+                said = f"{len(found)} were given up, the newest {newest}; `hardwon worker failed` lists them"
+                return [Check("jobs", False, said)]
+        return []
 
     def _backups(self) -> Check:
         if isinstance(self._memory.database, str):

@@ -86,6 +86,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "push": ("team:push", "Send what sessions taught to the team, never what was said."),
         "pull": ("team:pull", "Fetch what the team knows, for this machine's hooks."),
         "serve": ("serve:serve", "Serve the store over HTTP, until Ctrl-C."),
+        "worker": ("worker:app", "Do the jobs of a team's store, until Ctrl-C."),
+        "workspace": ("serve:workspaces", "Keep several teams apart on one PostgreSQL."),
         "mcp": ("serve:mcp", "Run the MCP server (your agent starts it)."),
         "token": ("serve:app", "Create, list and revoke access tokens for the service."),
     },
@@ -469,6 +471,13 @@ def _options(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
 ) -> None:
     pass
+
+
+def entire() -> None:
+    """`entire hardwon`: the commands; without one, learn from the checkpoints that Entire keeps in this repository."""
+    if not sys.argv[1:]:
+        sys.argv[1:] = ["harvest", "--git", "."]
+    main()
 
 
 def main() -> None:

@@ -191,10 +191,12 @@ def _store() -> Iterator[Database]:
     from hardwon import config
     from hardwon.home import DATABASE, home_directory
     from hardwon.store import meta
-    from hardwon.store.database import connect
+    from hardwon.store.database import address_of, connect
 
     home = Path(home_directory())
-    with closing(connect(config.load(home).config.database or home / DATABASE, write=True, wait=_PATIENCE)) as db:
+    settings = config.load(home).config
+    place = address_of(settings.database, settings.workspace) or home / DATABASE
+    with closing(connect(place, write=True, wait=_PATIENCE)) as db:
         meta.prepare(db)
         with db.transaction():
             yield db

@@ -20,6 +20,10 @@ EXTRAS = {
     "measure": ("scipy", "statistics for `hardwon measure --experiment`"),
     "scrub": ("hyperscan", "faster redaction"),
     "postgres": ("psycopg", "a team's store on PostgreSQL"),
+    "worker": ("procrastinate", "the jobs of a team's store"),
+    "dask": ("distributed", "`harvest --executor dask://…`"),
+    "ray": ("ray", "`harvest --executor ray://…`"),
+    "observe": ("prometheus_client", "metrics and traces of the service"),
     "client": ("httpx", "using a service, a model or an embeddings endpoint over HTTP"),
 }
 """Name → a package that only it brings, what it is for."""
@@ -44,7 +48,12 @@ def extras(context: typer.Context, json: Json = False) -> None:
 
 @app.command("add")
 def add(
-    name: Annotated[str, typer.Argument(help="semantic, serve, mcp, measure, scrub, postgres, client or all.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="semantic, serve, mcp, measure, scrub, postgres, worker, dask, ray, observe, client or all."
+        ),
+    ],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the command that would be run.")] = False,
     json: Json = False,
 ) -> None:

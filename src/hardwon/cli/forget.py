@@ -109,7 +109,7 @@ def purge(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        days = _days(older_than) if older_than is not None else memory.config.retain_days
+        days = _days(older_than) if older_than is not None else memory.retain_days
         if not days:
             raise HardwonError(
                 "missing age: pass --older-than 180d, or set a default with `hardwon config retain_days 180`"

@@ -41,6 +41,9 @@ def harvest(
     mine: Annotated[bool, typer.Option("--mine", help="These are your own sessions, wherever the files are.")] = False,
     llm: Annotated[bool, typer.Option("--llm", hidden=True, help="`hardwon distil` of these files.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be learned; save nothing.")] = False,
+    executor: Annotated[
+        str, typer.Option(help="Read on a cluster that sees the same files: dask://host:8786 or ray://host:10001.")
+    ] = "",
     json: Json = False,
 ) -> None:
     """Learn from session files or folders.
@@ -85,7 +88,7 @@ def harvest(
             if git:
                 report = memory.sessions.harvest_git(git, refs=ref or [], mine=mine, progress=progress)
             else:
-                report = memory.harvest(found, most=top, mine=mine, progress=progress)
+                report = _harvested(memory, found, top, mine, executor, progress)
             if all_:
                 add_from_git(memory, memory.sessions.repositories(), report, progress)
             waiting = memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress).left
@@ -100,6 +103,17 @@ def harvest(
             print_json(distilled)
         _say_waiting(waiting)
         say_pending(memory)
+
+
+def _harvested(
+    memory: Hardwon, found: list[Path], top: int | None, mine: bool, executor: str, progress: Progress | None
+) -> Report:
+    if not executor:
+        return memory.harvest(found, most=top, mine=mine, progress=progress)
+    from hardwon.harvest.pipeline import executor_at
+
+    with executor_at(executor) as cluster:
+        return memory.harvest(found, most=top, mine=mine, executor=cluster, progress=progress)
 
 
 def _rehearsed(

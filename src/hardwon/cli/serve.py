@@ -1,14 +1,15 @@
-"""The service and who may use it: `serve`, `mcp`, `token make`, `list`, `revoke`."""
+"""The service and who may use it: `serve`, `mcp`, `token make`, `list`, `revoke`, `workspace`."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from hardwon.cli.app import Json, is_here, print_json, say, table
+from hardwon.cli.app import Json, count, is_here, print_json, say, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ def serve(
     idle: Annotated[
         float, typer.Option(help="Stop after this many minutes without a request; 0 for never.", min=0)
     ] = 0,
+    log: Annotated[
+        str, typer.Option(help="Append who asked for what, a line of JSON each, to this file; - for stderr.")
+    ] = "",
+    workspace: Annotated[str, typer.Option(help="The workspace to serve; the setting of that name by default.")] = "",
     json: Json = False,
 ) -> None:
     """Serve the store over HTTP until it is stopped with Ctrl-C.
@@ -43,8 +48,11 @@ def serve(
         from hardwon.serve.middleware import ServiceSettings, limits, public_address
     except ImportError as error:
         raise HardwonError("the service is not installed: `hardwon extras add serve`") from error
+    if workspace:
+        os.environ["HARDWON_WORKSPACE"] = workspace  # as all that is started for the service must know it
     reached = {"host": host, "port": port, "public": [public_address(each) for each in public or ()]}
-    server = Server(convert({**reached, **limits(os.environ)}, ServiceSettings))
+    writing = sys.stderr if log == "-" else _appended(log) if log else None
+    server = Server(convert({**reached, **limits(os.environ)}, ServiceSettings), log=writing)
     address = server.settings.address
     if json:
         print_json({"address": address, "link": server.link})
@@ -54,6 +62,15 @@ def serve(
             typer.echo(f"Open this once, it is not shown again:\n{server.link}")
             typer.echo("Programs send what stands behind `token=` as `Authorization: Bearer …`.", err=True)
     server.run(idle * 60)
+
+
+def _appended(path: str) -> TextIO:
+    from hardwon.home import private
+
+    try:
+        return os.fdopen(private(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "a", encoding="utf-8")
+    except OSError as error:
+        raise HardwonError(f"--log {path} cannot be written: {error.strerror}") from error
 
 
 # `open`: the pages in a browser.
@@ -115,7 +132,6 @@ def _started(home: Path, idle: float) -> str:
     import json
     import socket
     import subprocess
-    import sys
 
     from hardwon.serve.middleware import PORT
 
@@ -175,6 +191,9 @@ def make(
         list[str] | None,
         typer.Option(help="What it may do: read, write, review, admin, sessions; repeatable. Default: read."),
     ] = None,
+    role: Annotated[
+        str, typer.Option(help="The scopes that somebody needs: reader, contributor, reviewer or admin.")
+    ] = "",
     project: Annotated[list[str] | None, typer.Option("--project", "-p", help="Only this project; repeatable.")] = None,
     days: Annotated[float | None, typer.Option(help="Expire after this many days.", min=0)] = None,
     json: Json = False,
@@ -182,11 +201,14 @@ def make(
     """Create a token and print it once; only a hash of it is stored.
 
     Example: hardwon token make laptop --scope read --scope write --days 90
+
+    Example: hardwon token make ada --role reviewer --project tidepool
     """
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        made = memory.store.make_token(name, scope or ["read"], projects=project or (), days=days)
+        wanted = scope or ([] if role else ["read"])
+        made = memory.store.make_token(name, wanted, role=role, projects=project or (), days=days)
     if json:
         print_json({"token": made.secret, **_fields(made.token)})
     else:
@@ -246,3 +268,142 @@ def _state(token: Token) -> str:
     if token.revoked_at is not None:
         return "revoked"
     return "valid" if token.valid else "ended"
+
+
+# Several teams on one server: `workspace make`, `list`, `limit`, `drop`.
+
+workspaces = typer.Typer(
+    help="Keep several teams apart on one PostgreSQL.", no_args_is_help=True, rich_markup_mode=None
+)
+WorkspaceName = Annotated[str, typer.Argument(help="The name of a workspace.", show_default=False)]
+
+
+def _server() -> str:
+    from hardwon import config
+    from hardwon.home import home_directory
+
+    return config.load(Path(home_directory())).config.database
+
+
+def _postgres() -> Any:
+    try:
+        from hardwon.store import postgres
+    except ImportError as error:
+        raise HardwonError("PostgreSQL needs an extra: `hardwon extras add postgres`") from error
+    return postgres
+
+
+@workspaces.command("make")
+def make_workspace(
+    name: WorkspaceName,
+    role: Annotated[
+        bool, typer.Option("--role", help="With a role of PostgreSQL that may use nothing else; prints its address.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Make a workspace: a schema of its own on the server that the setting `database` names.
+
+    Example: hardwon workspace make tidepool --role
+    """
+    made = _postgres().make_workspace(_server(), name, role=role)
+    if json:
+        print_json(made)
+        return
+    if role:
+        typer.echo(made.address)
+        say("Its address, with a password that is not shown again: the setting `database` of its service.", err=True)
+    else:
+        say(f"Made. `hardwon serve --workspace {name}` serves it, `hardwon config workspace {name}` uses it here.")
+
+
+@workspaces.command("list")
+def list_workspaces(json: Json = False) -> None:
+    """List the workspaces of the server, what they hold and what they may hold.
+
+    Example: hardwon workspace list
+    """
+    from hardwon.store import meta
+
+    found = _postgres().workspaces(_server())
+    if json:
+        print_json(found)
+    elif found:
+        allowed = [one.limits or meta.Limits() for one in found]
+        rows = [
+            (one.name, one.owner, _of(one.sessions, most.sessions), _number(one.lessons), _of(one.bytes, most.bytes),
+             most.retain_days or "any")
+            for one, most in zip(found, allowed, strict=True)
+        ]  # fmt: skip
+        table(("NAME", "OWNER", "SESSIONS", "LESSONS", "BYTES", "DAYS KEPT"), rows, right=(2, 3, 4, 5))
+    else:
+        say("There are no workspaces: `hardwon workspace make NAME` makes one.", err=True)
+
+
+def _number(held: int | None) -> str:
+    return "closed" if held is None else f"{held:,}"
+
+
+def _of(held: int | None, most: int) -> str:
+    return f"{_number(held)} of {most:,}" if most else _number(held)
+
+
+@workspaces.command("limit")
+def limit_workspace(
+    name: Annotated[str, typer.Argument(help="A workspace; without one, that of the settings.")] = "",
+    sessions: Annotated[int | None, typer.Option(help="Most sessions that it may hold; 0 for any.", min=0)] = None,
+    megabytes: Annotated[int | None, typer.Option(help="Most megabytes that it may take; 0 for any.", min=0)] = None,
+    retain_days: Annotated[
+        int | None, typer.Option(help="What is older is dropped each day; 0: as the setting says.", min=0)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show or set how much a workspace may hold, and for how long.
+
+    When it is full, nothing more is taken in; what is there stays readable.
+
+    Example: hardwon workspace limit tidepool --sessions 100000 --megabytes 5000 --retain-days 365
+    """
+    from msgspec.structs import replace
+
+    from hardwon.api import Hardwon
+    from hardwon.store import meta
+
+    with Hardwon() as memory:
+        if name:
+            memory.config = replace(memory.config, workspace=name)
+        asked = {"sessions": sessions, "bytes": megabytes and megabytes * 1_000_000, "retain_days": retain_days}
+        given = {key: value for key, value in asked.items() if value is not None}
+        db = memory.writing() if given else memory.reading()
+        limits = replace(meta.limits(db), **given)
+        if given:
+            with db.transaction():
+                meta.set_limits(db, limits)
+    if json:
+        print_json(limits)
+        return
+    say(f"Sessions: {limits.sessions or 'any number'}. Bytes: {limits.bytes or 'any number'}.")
+    say(f"Kept for: {count(limits.retain_days, 'day') if limits.retain_days else 'as long as the settings say'}.")
+
+
+@workspaces.command("drop")
+def drop_workspace(
+    name: WorkspaceName,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Remove a workspace with all that is in it, and its role, for good.
+
+    Example: hardwon workspace drop tidepool
+    """
+    held = next((one for one in _postgres().workspaces(_server()) if one.name == name), None)
+    if held and not (yes or sys.stdin.isatty()):
+        raise HardwonError("not a terminal, so nobody can confirm: pass --yes")
+    if held and not yes:
+        told = f"{shown(name)} holds {_number(held.sessions)} sessions and {_number(held.lessons)} lessons."
+        if typer.prompt(f"{told} Type its name to remove them for good", default="", show_default=False) != name:
+            raise HardwonError("nothing was removed")
+    _postgres().drop_workspace(_server(), name)
+    if json:
+        print_json({"name": name, "dropped": True})
+    else:
+        say(f"Removed {name}.")

@@ -169,8 +169,8 @@ def _finish(memory: Hardwon, report: Report, progress: Progress | None) -> None:
     if progress:
         progress("learning meanings", 0, 1)
     memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress)
-    if memory.config.retain_days:
-        memory.store.purge(memory.config.retain_days)
+    if memory.retain_days:
+        memory.store.purge(memory.retain_days)
 
 
 def _add_up(report: Report, more: Report) -> None:

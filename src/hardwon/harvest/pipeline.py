@@ -6,8 +6,10 @@ Nothing here touches the store, so that a worker can be killed at any time and n
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from hardwon.errors import NotASession, NotFound, ScrubTimeout
+from hardwon.errors import HardwonError, NotASession, NotFound, ScrubTimeout
 from hardwon.failures.ledger import read
 from hardwon.harvest.learn import Learned, content_hash, learn
 from hardwon.model.session import Session
@@ -29,6 +31,9 @@ _BYTES_READ_WITHOUT_WORKERS = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""
 _BYTES_PER_REQUEST = 512 * 1024
 """Bytes that a process is given at a time."""
+_QUESTIONS_UNDER_WAY = 256
+"""Of an executor: what is answered too early only fills memory."""
+_SECONDS_TO_CONNECT = 10
 _FIRST_MESSAGES = 8
 _CHARACTERS_OF_AN_OPENING = 200
 _DATABASES = (".db", ".vscdb", ".sqlite", ".sqlite3")
@@ -85,9 +90,12 @@ _encode = msgspec.msgpack.Encoder().encode
 class Workers:
     """Read files of some size together; to be used in a `with`."""
 
-    def __init__(self, size: int, scrubbing: Scrubbing) -> None:
+    def __init__(self, size: int, scrubbing: Scrubbing, executor: Executor | None = None) -> None:
+        """Without an executor, processes of our own, if there is enough to read."""
         self._scrubbing = scrubbing
-        self._workers = Processes(__name__, cores() if size > _BYTES_READ_WITHOUT_WORKERS and cores() > 1 else 0)
+        self._executor = executor
+        own = executor is None and size > _BYTES_READ_WITHOUT_WORKERS and cores() > 1
+        self._workers = Processes(__name__, cores() if own else 0)
 
     def __enter__(self) -> Workers:
         return self
@@ -109,9 +117,82 @@ class Workers:
 
     def _asked(self, questions: list[_Question], decoder: msgspec.msgpack.Decoder[list[Any]]) -> Iterator[Any]:
         """What no worker answers is answered here."""
-        answers = self._workers.answers(map(_encode, questions))
+        packed = map(_encode, questions)
+        answers = _by(self._executor, packed) if self._executor else self._workers.answers(packed)
         for question, answer in zip(questions, answers, strict=True):
             yield from decoder.decode(answer) if answer is not None else _answers(question)
+
+
+def answered(question: bytes) -> bytes:
+    """What an executor is given to do, wherever it runs: a pure function of files that are there, too."""
+    return _encode(list(_answers(_questions.decode(question))))
+
+
+def _by(executor: Executor, questions: Iterable[bytes]) -> Iterator[bytes | None]:
+    """The answers in their order; None where the executor failed, or lost who was at it."""
+    waiting: deque[Future[bytes]] = deque()
+    for question in questions:
+        waiting.append(executor.submit(answered, question))
+        if len(waiting) >= _QUESTIONS_UNDER_WAY:
+            yield _got(waiting.popleft())
+    while waiting:
+        yield _got(waiting.popleft())
+
+
+def _got(future: Future[bytes]) -> bytes | None:
+    try:
+        return future.result()
+    except Exception:  # of a worker far away, anything; what it was asked is then answered here
+        return None
+
+
+@contextmanager
+def executor_at(address: str) -> Iterator[Executor]:
+    """`dask://host:8786` or `ray://host:10001`: whose workers have this version of Hardwon, and see the same files.
+
+    Raises `HardwonError` where it is not installed or not there.
+    """
+    scheme, _, place = address.partition("://")
+    if scheme not in ("dask", "ray") or not place:
+        raise HardwonError(f"unknown executor '{address}': write it as dask://host:8786 or ray://host:10001")
+    try:
+        with _dask(place) if scheme == "dask" else _ray(address) as found:
+            yield found
+    except ModuleNotFoundError as error:
+        raise HardwonError(f"{scheme} is not installed: `hardwon extras add {scheme}`") from error
+
+
+@contextmanager
+def _dask(place: str) -> Iterator[Executor]:
+    import distributed  # noqa: PLC0415 - an extra, and slow to load
+
+    connect: Any = distributed.Client
+    try:
+        client = connect(f"tcp://{place}", timeout=_SECONDS_TO_CONNECT)
+    except (OSError, TimeoutError) as error:
+        raise HardwonError(f"no Dask scheduler answers at {place}: start one with `dask scheduler`") from error
+    with client, client.get_executor(pure=False) as executor:
+        yield executor
+
+
+@contextmanager
+def _ray(address: str) -> Iterator[Executor]:
+    import ray  # noqa: PLC0415 - an extra, and slow to load
+
+    class RayExecutor(Executor):
+        def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Future[Any]:
+            reference: Any = ray.remote(function).remote(*arguments, **named)
+            future: Future[Any] = reference.future()
+            return future
+
+    try:
+        ray.init(address=address, log_to_driver=False)
+    except (ConnectionError, TimeoutError) as error:
+        raise HardwonError(f"no Ray answers at {address}: start one with `ray start --head`") from error
+    try:
+        yield RayExecutor()
+    finally:
+        ray.shutdown()
 
 
 def stamp_of(path: Path | str) -> Stamp:
@@ -130,7 +211,7 @@ def stamp_of(path: Path | str) -> Stamp:
 
 def work() -> None:
     """What a worker does: files in, lessons out."""
-    serve(lambda question: _encode(list(_answers(_questions.decode(question)))))
+    serve(answered)
 
 
 def _answers(question: _Question) -> Iterator[FileHead | FileResult]:

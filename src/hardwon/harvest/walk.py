@@ -7,6 +7,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -134,7 +135,11 @@ class Report(Struct):
 
 
 def harvest(
-    db: Database, paths: Iterable[Path | Log], progress: Progress | None = None, scrubbing: Scrubbing | None = None
+    db: Database,
+    paths: Iterable[Path | Log],
+    progress: Progress | None = None,
+    scrubbing: Scrubbing | None = None,
+    executor: Executor | None = None,
 ) -> Report:
     """Harvest every new or changed transcript among `paths`, oldest first; a mere path is one's own."""
     began = time.perf_counter()
@@ -145,7 +150,7 @@ def harvest(
     fresh = {str(log.path): log for log in unread(db, wanted)}
     report.skipped = len(wanted) - len(fresh)
     size = sum(log.stamp[0] for log in fresh.values())
-    with Workers(size, scrubbing or Scrubbing(meta.scrub_key(db))) as workers:
+    with Workers(size, scrubbing or Scrubbing(meta.scrub_key(db)), executor) as workers:
         entries = _look(db, workers, fresh, report, told)
         entries.sort(key=lambda entry: (entry.started_at or 0, entry.path))
         declared = _declared_roots([one for one in entries if not fresh[one.path].folder])
@@ -277,6 +282,7 @@ class _Kept:
         if not waiting:
             return
         with self._db.transaction():
+            meta.need_room(self._db, [session.learned.row.id for _, session in waiting if session])
             self._forgotten = meta.current_tombstones(self._db, self._forgotten)  # somebody may have forgotten just now
             self._saved = {}
             for file, session in waiting:

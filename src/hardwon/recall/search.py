@@ -63,6 +63,8 @@ _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|`([^`]+)`')
 _MIN_CANDIDATES = 50
 _MAX_ITEMS_ALL_LOOKED_AT = 1_000
 """So many items or fewer that are as wanted are all looked at, whatever words they hold."""
+_MAX_ITEMS_OF_A_PROJECT = 5_000
+"""The same for one project, which an index leads to: among the best of a thousand projects there may be none of it."""
 _CANDIDATES_GROWTH = 8
 _MAX_CANDIDATES = 20_000
 _MIN_COSINE = 0.2
@@ -201,10 +203,13 @@ def _of_project(type: str, project: str) -> tuple[str, list[object]]:
     """Of the project; of lessons and documents also what holds everywhere."""
     if not project:
         return _ANY
+    # By the column itself, which has an index: in the common shape it is an expression, and every row would be read.
     if type == "failure":
-        return "EXISTS (SELECT 1 FROM occurrence o WHERE o.failure = i.id AND o.project = ?)", [project]
-    either = " OR i.project = ''" if type in ("lesson", "chunk") else ""
-    return f"(i.project = ?{either})", [project]
+        return "i.id IN (SELECT o.failure FROM occurrence o WHERE o.project = ?)", [project]
+    table = {"chunk": "document", "passage": "session"}.get(type, type)
+    either = " OR h.project IS NULL OR h.project = ''" if type in ("lesson", "chunk") else ""
+    of_table = "i.id" if table == type else "i.thread"
+    return f"{of_table} IN (SELECT h.id FROM {table} h WHERE h.project = ?{either})", [project]
 
 
 def _of_agent(type: str, agent: str) -> tuple[str, list[object]]:
@@ -428,7 +433,8 @@ def _candidates(
     db: Database, finder: _Finder, wanted: SearchFilter, limit: int
 ) -> tuple[dict[str, _Relevance], dict[str, FoundItem]]:
     """Enough of what is as wanted; a narrow filter is asked first, a wide one afterwards."""
-    if not wanted.everything and (ids := few(db, wanted, _MAX_ITEMS_ALL_LOOKED_AT)) is not None:
+    most = _MAX_ITEMS_OF_A_PROJECT if wanted.project else _MAX_ITEMS_ALL_LOOKED_AT
+    if not wanted.everything and (ids := few(db, wanted, most)) is not None:
         relevant = finder.given(ids)
         worth = {id: finder.fused(each, id.startswith(_OF_A_TALK)) for id, each in relevant.items()}
         best = sorted(worth, key=lambda id: (-worth[id], id))[: max(_MIN_CANDIDATES, 2 * limit)]

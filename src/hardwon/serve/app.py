@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import uvicorn
 from litestar import Litestar
@@ -64,12 +64,17 @@ MCP_PATH = "/mcp"
 _MAX_CONNECTIONS = 500
 
 
-def application(pool: Pool, settings: ServiceSettings) -> App:
-    """The resources and, where its extra is installed, the MCP server."""
+def application(pool: Pool, settings: ServiceSettings, log: TextIO | None = None) -> App:
+    """The resources and, where its extra is installed, the MCP server; `log` is told who asked for what."""
+    counted = health.measured()
+    return health.observed(_behind_middleware(pool, settings, counted), counted, log)
+
+
+def _behind_middleware(pool: Pool, settings: ServiceSettings, counted: health.Measured | None) -> App:
     if not all(map(importlib.util.find_spec, ("mcp", "pydantic"))):
-        return Middleware(tagged(cast(App, resources(pool, settings))), pool, settings, frame.refusal)
+        return Middleware(tagged(cast(App, resources(pool, settings, counted=counted))), pool, settings, frame.refusal)
     mounted = _McpOnDemand(pool)
-    routes = tagged(cast(App, resources(pool, settings, [mounted.running])))
+    routes = tagged(cast(App, resources(pool, settings, [mounted.running], counted)))
 
     async def dispatched(scope: Scope, receive: Receive, send: Send) -> None:
         to_mcp = scope["type"] == "http" and scope["path"] == MCP_PATH
@@ -105,12 +110,17 @@ class _McpOnDemand:
             await self._mounted.stop()
 
 
-def resources(pool: Pool, settings: ServiceSettings, lifespan: Sequence[Lifespan] = ()) -> Litestar:
+def resources(
+    pool: Pool,
+    settings: ServiceSettings,
+    lifespan: Sequence[Lifespan] = (),
+    counted: health.Measured | None = None,
+) -> Litestar:
     """The routes without the middleware in front of them."""
     return Litestar(
         lifespan=list(lifespan),
         route_handlers=[each.router for each in (*RESOURCES, *PAGES)],
-        state=State({"pool": pool, "settings": settings}),
+        state=State({"pool": pool, "settings": settings, "measured": counted}),
         openapi_config=_schema(),
         exception_handlers={
             HTTPException: frame.readable(problems.of_framework),
@@ -190,14 +200,14 @@ class _Patient(uvicorn.Server):
 class Server:
     """A service and the link that its owner gets in by, if there was no token yet."""
 
-    def __init__(self, settings: ServiceSettings, home: Path | None = None) -> None:
+    def __init__(self, settings: ServiceSettings, home: Path | None = None, log: TextIO | None = None) -> None:
         _give_memory_back()
         self._socket = _listening(settings)
         self.settings = replace(settings, port=self._socket.getsockname()[1])
         self._pool = Pool(home, settings.readers)
         self._last = time.monotonic()
         try:
-            self._app = application(self._pool, self.settings)
+            self._app = application(self._pool, self.settings, log)
             self.token = self._prepare()
         except BaseException:
             self._close()

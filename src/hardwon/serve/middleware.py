@@ -43,7 +43,7 @@ _FORM = "application/x-www-form-urlencoded"
 COOKIE = "hardwon"
 LOGIN = "/login"
 LOGIN_FORM = "/login/token"
-OPEN_PATHS = frozenset(("/health", LOGIN, LOGIN_FORM, "/assets/style.css", "/assets/icon.svg"))
+OPEN_PATHS = frozenset(("/health", "/live", LOGIN, LOGIN_FORM, "/assets/style.css", "/assets/icon.svg"))
 """What asks for no token: what the page needs that tells a browser how to get in."""
 _SAFE = frozenset(("GET", "HEAD"))
 _WITH_BODY = frozenset(("POST", "PUT", "PATCH"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -12,11 +13,12 @@ from graphlib import TopologicalSorter
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hardwon.errors import BadConfig, StoreError
+from hardwon.errors import BadConfig, NotAllowed, StoreError
 
 try:
     import fcntl
@@ -448,6 +450,28 @@ def marks(values: Sequence[object]) -> str:
 
 
 # Open the store that the settings name.
+
+_WORKSPACE = re.compile(r"[a-z][a-z0-9_]{0,50}")
+
+
+def address_of(database: str, workspace: str) -> str:
+    """The address of a database with a workspace chosen; the extensions are found in `public`."""
+    if not workspace:
+        return database
+    if not database:
+        raise BadConfig(f"the workspace {workspace} needs a server: `hardwon config database postgresql://…`")
+    need_workspace_name(workspace)
+    parts = urlsplit(database)
+    given = dict(parse_qsl(parts.query))
+    given["options"] = f"{given.get('options', '')} -csearch_path={workspace},public".strip()
+    return urlunsplit(parts._replace(query=urlencode(given, quote_via=quote)))
+
+
+def need_workspace_name(name: str) -> None:
+    if not _WORKSPACE.fullmatch(name) or name in ("public", "information_schema") or name.startswith("pg_"):
+        raise NotAllowed(
+            f"'{name}' cannot be the name of a workspace: use up to 51 small letters, digits and _, a letter first"
+        )
 
 
 def connect(

@@ -214,9 +214,9 @@ def most_postings(corpus: Corpus) -> int:
     return max(MAX_POSTINGS, corpus.items // _POSTINGS_SHARE)
 
 
-def rarest_first(corpus: Corpus) -> list[str]:
+def rarest_first(corpus: Corpus, most: int = 0) -> list[str]:
     """The rarest terms that any item holds, as long as they stand in few enough items together; at least one."""
-    most = most_postings(corpus)
+    most = most or most_postings(corpus)
     chosen: list[str] = []
     postings = 0
     for term, held in sorted(corpus.holding.items(), key=lambda entry: (entry[1], entry[0])):

@@ -6,8 +6,11 @@ import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct, json
+
+from hardwon.errors import NotAllowed
 from hardwon.store import failures, lessons
-from hardwon.store.database import Database, insert
+from hardwon.store.database import Database, insert, marks
 from hardwon.store.spool import dealer
 from hardwon.text.normalise import FORGOTTEN, blank, digest, lazy_pattern, normalised
 
@@ -153,6 +156,84 @@ def drop_tokens(db: Database, beginning: str, *, before: int) -> None:
     db.execute(
         "DELETE FROM token WHERE substr(scopes, 1, ?) = ? AND expires_at < ?", (len(beginning), beginning, before)
     )
+
+
+# How much a store may hold, and for how long: what its owner allows a workspace.
+
+
+class Limits(Struct, frozen=True):
+    sessions: int = 0
+    """Most that are kept; 0 for any number, as below."""
+    bytes: int = 0
+    retain_days: int = 0
+    """What is older is dropped by the worker; in the place of the setting."""
+
+
+def limits(db: Database) -> Limits:
+    return decoded_limits(note(db, "limits"))
+
+
+def decoded_limits(text: str) -> Limits:
+    return json.decode(text, type=Limits) if text else Limits()
+
+
+def set_limits(db: Database, wanted: Limits) -> None:
+    """Called inside a transaction."""
+    set_note(db, "limits", json.encode(wanted).decode())
+
+
+def need_room(db: Database, sessions: Sequence[str] = ()) -> None:
+    """For these sessions, or for anything that is kept. Raises `NotAllowed` where the limits leave none."""
+    allowed = limits(db)
+    drop = "`hardwon purge` drops what is old, `hardwon workspace limit` shows and sets the limit"
+    if allowed.sessions and sessions:
+        held = int(db.query("SELECT count(*) FROM session")[0][0])
+        known = db.query(f"SELECT count(*) FROM session WHERE id IN ({marks(sessions)})", sessions)[0][0]
+        if held + len(set(sessions)) - known > allowed.sessions:
+            raise NotAllowed(f"this workspace is full: {held:,} of {allowed.sessions:,} sessions; {drop}")
+    if allowed.bytes and (size := size_of(db)) > allowed.bytes:
+        raise NotAllowed(f"this workspace is full: {size:,} of {allowed.bytes:,} bytes; {drop}")
+
+
+_SIZES = {
+    "sqlite": "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+    "postgresql": "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class "
+    "WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'",
+}
+
+
+def size_of(db: Database) -> int:
+    """How many bytes the store takes, indexes included."""
+    return int(db.query(_SIZES[db.engine])[0][0])
+
+
+# Jobs of the worker that were given up, as procrastinate keeps them, with what we noted of the last try.
+
+
+def failed_jobs(db: Database) -> list[tuple[int, str, str, int, str]]:
+    """(id, task, what it was about, tries, error) of each, the newest first; none where no worker ever ran."""
+    known = "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'procrastinate_jobs'"
+    if db.engine != "postgresql" or not db.query(known):
+        return []
+    rows = db.query(
+        "SELECT j.id, j.task_name, coalesce(j.args ->> 'place', ''), j.attempts, coalesce(m.value, '') "
+        "FROM procrastinate_jobs j LEFT JOIN meta m ON m.key = 'job ' || j.id "
+        "WHERE j.status = 'failed' ORDER BY j.id DESC LIMIT 100"
+    )
+    return [(int(id), str(task), str(about), int(tries), str(error)) for id, task, about, tries, error in rows]
+
+
+def note_job(db: Database, id: int, error: str) -> None:
+    """How the last try of a job went. Of those given up for the same thing before, only the newest is worth keeping."""
+    same = "(SELECT task_name, coalesce(args ->> 'place', '') FROM procrastinate_jobs WHERE id = ?)"
+    older = "SELECT id FROM procrastinate_jobs WHERE status = 'failed' AND id < ? AND "
+    older += f"(task_name, coalesce(args ->> 'place', '')) = {same}"
+    with db.transaction():
+        gone = [row[0] for row in db.query(older, (id, id))]
+        db.bulk("DELETE FROM procrastinate_jobs WHERE id = ?", ((one,) for one in gone))
+        db.bulk("DELETE FROM meta WHERE key = ?", ((f"job {one}",) for one in (*gone, id)))
+        if error:
+            set_note(db, f"job {id}", error)
 
 
 # Requests that were answered, so that one that is sent again is not done again.

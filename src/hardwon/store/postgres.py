@@ -10,18 +10,21 @@ of the failures that are concerned: always in this order, so that nobody waits i
 from __future__ import annotations
 
 import re
+import secrets
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 from zlib import crc32
 
 import psycopg
+from msgspec import Struct
+from psycopg import sql
 
-from hardwon.errors import NoModel, StoreError, StoreOutdated
-from hardwon.store import database, fulltext, migrations, schema
+from hardwon.errors import NoModel, NotAllowed, NotFound, StoreError, StoreOutdated
+from hardwon.store import database, fulltext, meta, migrations, schema
 from hardwon.store.database import (
     LEAST_SIMILARITY,
     LONGEST_STATEMENT_MILLISECONDS,
@@ -51,6 +54,10 @@ _NOT_YET = "the database system is"
 _NAP_SECONDS = 0.05
 _EXTENSIONS = ("vector", "pg_trgm")
 _LIKELY_PER_WANTED = 2
+_ITEMS_COUNTED_EXACTLY = 100_000
+"""Of a larger index it is estimated how many items hold a term."""
+_ITEMS_LOOKED_AT = 2 * fulltext.MAX_POSTINGS
+"""Where even the rarest term of a question is common."""
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
 
@@ -284,13 +291,17 @@ class PostgresDatabase:
         corpus = self._corpus(terms, index)
         found = {row[0]: row for row in self._candidates(corpus, fulltext.CANDIDATES_PER_RESULT * limit, types)}
         missing = [item for item in also if item not in found]
-        given = self.query(f"SELECT item, type, terms FROM {index.items} WHERE item = ANY (?)", (missing,))
+        # What holds none of the terms has no score: of thousands that are given, few are worth the journey.
+        given = self.query(
+            f"SELECT item, type, terms FROM {index.items} WHERE item = ANY (?) AND lexemes @@ ?::tsquery",
+            (missing, " | ".join(map(_lexeme, terms))),
+        )
         found |= {row[0]: row for row in given}
         return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
     def _candidates(self, corpus: Corpus, limit: int, types: Sequence[str]) -> list[Row]:
         """By their rarest terms, as FTS5 does: the more often a text holds them and the shorter it is, the better."""
-        rarest = fulltext.rarest_first(corpus)
+        rarest = fulltext.rarest_first(corpus, fulltext.MAX_POSTINGS)
         if not rarest or limit <= 0:
             return []
         # How often: each word between spaces of its own, for two that stand side by side would share one.
@@ -304,17 +315,28 @@ class PostgresDatabase:
         typed = f"AND type IN ({marks(types)})" if types else ""
         average = max(1.0, corpus.words / max(1, corpus.items))
         return self.query(
-            f"SELECT item, type, terms FROM {fulltext.index_of_types(types).items}, "
+            f"SELECT item, type, terms FROM (SELECT * FROM {fulltext.index_of_types(types).items} "
+            f"WHERE lexemes @@ ?::tsquery {typed} LIMIT {_ITEMS_LOOKED_AT}) i, "
             f"LATERAL (SELECT {spaced} AS spaced, {damping} AS damping) w "
-            f"WHERE lexemes @@ ?::tsquery {typed} ORDER BY {' + '.join([one] * len(rarest))} DESC, item DESC LIMIT ?",
-            (average, " | ".join(map(_lexeme, rarest)), *types, *per_term, limit),
+            f"ORDER BY {' + '.join([one] * len(rarest))} DESC, item DESC LIMIT ?",
+            (" | ".join(map(_lexeme, rarest)), *types, average, *per_term, limit),
         )
 
     def _corpus(self, terms: Sequence[str], index: fulltext.Index) -> Corpus:
-        counted = "".join(f", (SELECT count(*) FROM {index.items} WHERE lexemes @@ ?::tsquery)" for _ in terms)
         total = ", ".join(f"(SELECT coalesce(sum({one}), 0) FROM {_TOTALS[index]})" for one in ("items", "words"))
-        (found,) = self.query(f"SELECT {total}{counted}", list(map(_lexeme, terms)))
-        return Corpus(int(found[0]), int(found[1]), dict(zip(terms, found[2:], strict=True)))
+        (found,) = self.query(f"SELECT {total}")
+        items = int(found[0])
+        one = f"SELECT 1 FROM {index.items} WHERE lexemes @@ ?::tsquery"
+        if items <= _ITEMS_COUNTED_EXACTLY:
+            counted = ", ".join(f"(SELECT count(*) FROM ({one}) c)" for _ in terms)
+            (held,) = self.query(f"SELECT {counted}", list(map(_lexeme, terms)))
+        else:
+            # To count what a common word stands in, each row would be visited: the server's own statistics will do.
+            asked = " UNION ALL ".join([one] * len(terms))
+            ((plan,),) = self.query(f"EXPLAIN (FORMAT JSON) {asked}", list(map(_lexeme, terms)))
+            parts = plan[0]["Plan"]["Plans"] if len(terms) > 1 else [plan[0]["Plan"]]
+            held = tuple(int(part["Plan Rows"]) for part in parts)
+        return Corpus(items, int(found[1]), dict(zip(terms, held, strict=True)))
 
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:
         if not self._has("vector"):
@@ -367,6 +389,7 @@ class PostgresDatabase:
         for table, column in self.query(
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() "
             "AND left(table_name, 7) <> 'search_' AND table_name <> 'schema_version' AND column_name <> 'direction' "
+            "AND left(table_name, 14) <> 'procrastinate_' "
             'ORDER BY table_name COLLATE "C", ordinal_position'
         ):
             found.setdefault(table, []).append(column)
@@ -396,6 +419,7 @@ class PostgresDatabase:
         self._connection.close()
 
     def _bring_up_to_date(self, *, write: bool) -> None:
+        self._need_workspace()
         current = self._version()
         if current == migrations.NEWEST:
             return
@@ -433,6 +457,18 @@ class PostgresDatabase:
             )
         for step in steps:
             self._connection.execute(step)
+
+    def _need_workspace(self) -> None:
+        """The search path skips a schema that is not there or closed: what was meant for it would go to the next."""
+        found = self._connection.execute("SELECT current_setting('search_path'), current_schema()").fetchone() or (
+            "",
+            "",
+        )
+        wanted = found[0].partition(",")[0].strip().strip('"')
+        if wanted not in ("$user", found[1]):
+            raise StoreError(
+                f"{self.place} has no workspace '{wanted}' that you may use: `hardwon workspace make {wanted}` makes it"
+            )
 
     def _version(self) -> int:
         # Not by `to_regclass`: a connection that found no such table goes on finding none, whoever has made it since.
@@ -518,3 +554,138 @@ def _without_password(url: str) -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
+
+
+# Several teams on one server: a workspace is a schema, which the address of a connection names; no statement knows it.
+# Where it has a role of its own, the server itself lets nobody else in, whatever is asked.
+
+_IS_A_STORE = (
+    "EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'schema_version' "
+    "AND c.relkind = 'r') AND EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = 'lesson')"
+)
+
+
+class Workspace(Struct, frozen=True):
+    name: str
+    owner: str
+    """The role of PostgreSQL that it belongs to."""
+    bytes: int
+    sessions: int | None
+    """None where this role may not look inside."""
+    lessons: int | None
+    limits: meta.Limits | None
+
+
+class NewWorkspace(Struct, frozen=True):
+    name: str
+    role: str
+    """Its own role, or empty where it belongs to who made it."""
+    address: str
+    """What its service has as the setting `database`; with a role, this once, for it holds the password."""
+
+
+def make_workspace(server: str, name: str, *, role: bool = False) -> NewWorkspace:
+    """A new workspace with an empty store; with `role`, of a role of its own that may use nothing else.
+
+    Raises `NotAllowed` for a name that cannot be or is taken, `StoreError` where the server does not allow it.
+    """
+    database.need_workspace_name(name)
+    address = database.address_of(server, name)
+    with _connected_to(server) as connection:
+        if connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (name,)).fetchone():
+            raise NotAllowed(f"{name} exists already: `hardwon workspace list` shows what there is")
+        with connection.transaction():
+            # Who could make a function there could have it run by others, whose search path it is on.
+            connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        for extension in _EXTENSIONS:
+            with suppress(psycopg.Error), connection.transaction():  # `doctor` says what is missing
+                connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension} WITH SCHEMA public")
+        with connection.transaction():
+            if role:
+                address = _with_role(connection, name, address)
+            else:
+                connection.execute(f"CREATE SCHEMA {name}")
+            connection.execute(f"REVOKE ALL ON SCHEMA {name} FROM PUBLIC")
+    with closing(PostgresDatabase(address, write=True)) as db:
+        meta.prepare(db)
+    return NewWorkspace(name, _role_of(name) if role else "", address)
+
+
+def _with_role(connection: psycopg.Connection[Any], name: str, address: str) -> str:
+    """The workspace of a new role, and the address by which that comes in."""
+    role, password = _role_of(name), secrets.token_urlsafe(24)
+    connection.execute(
+        sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD {}").format(
+            sql.Identifier(role), sql.Literal(password)
+        )
+    )
+    (is_superuser,) = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() or (
+        0,
+    )
+    if not is_superuser:  # who makes a role may give it something only as a member
+        connection.execute(f"GRANT {role} TO CURRENT_USER")
+    connection.execute(f"CREATE SCHEMA {name} AUTHORIZATION {role}")
+    connection.execute(f"ALTER ROLE {role} SET search_path = {name}, public")
+    parts = urlsplit(address)
+    where = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{role}:{password}@{where}"))
+
+
+def _role_of(name: str) -> str:
+    return f"hardwon_{name}"
+
+
+def workspaces(server: str) -> list[Workspace]:
+    """Every workspace of a database, by name."""
+    with _connected_to(server) as connection:
+        found = connection.execute(
+            "SELECT n.nspname, r.rolname, "
+            "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
+            "WHERE c.relnamespace = n.oid AND c.relkind = 'r'), has_schema_privilege(n.oid, 'USAGE') "
+            f"FROM pg_namespace n JOIN pg_roles r ON r.oid = n.nspowner WHERE {_IS_A_STORE} ORDER BY 1"
+        ).fetchall()
+        return [
+            Workspace(name, owner, size, *(_inside(connection, name) if open_ else (None, None, None)))
+            for name, owner, size, open_ in found
+        ]
+
+
+def _inside(connection: psycopg.Connection[Any], name: str) -> tuple[int | None, int | None, meta.Limits | None]:
+    counted = "SELECT (SELECT count(*) FROM {0}.session), (SELECT count(*) FROM {0}.lesson)"
+    noted = ", (SELECT value FROM {0}.meta WHERE key = 'limits')"
+    with suppress(psycopg.errors.InsufficientPrivilege):
+        row = connection.execute(sql.SQL(counted + noted).format(sql.Identifier(name))).fetchone()
+        return (row[0], row[1], meta.decoded_limits(row[2] or "")) if row else (None, None, None)
+    return None, None, None
+
+
+def drop_workspace(server: str, name: str) -> None:
+    """The workspace with all that is in it, and its own role, are gone for good. Raises `NotFound`."""
+    database.need_workspace_name(name)
+    with _connected_to(server) as connection, connection.transaction():
+        if not connection.execute(
+            f"SELECT 1 FROM pg_namespace n WHERE nspname = %s AND {_IS_A_STORE}", (name,)
+        ).fetchone():
+            raise NotFound(f"no workspace '{name}': `hardwon workspace list` shows what there is")
+        connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name)))
+        if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (_role_of(name),)).fetchone():
+            connection.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(_role_of(name))))
+            connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(_role_of(name))))
+
+
+@contextmanager
+def _connected_to(server: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection to the server itself, whose errors are told as one sentence."""
+    if not server.startswith(("postgresql://", "postgres://")):
+        raise NotAllowed("workspaces need PostgreSQL: `hardwon config database postgresql://…` names the server")
+    try:
+        with closing(psycopg.connect(server, autocommit=True, connect_timeout=10)) as connection:
+            yield connection
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise StoreError(
+            f"no permission for this: {_first_line(error)}; connect as the owner of the database"
+        ) from error
+    except psycopg.OperationalError as error:
+        raise StoreError(f"cannot reach the server: {_first_line(error)}; check HARDWON_DATABASE") from error
+    except psycopg.Error as error:
+        raise StoreError(f"the server refuses: {_first_line(error)}") from error
