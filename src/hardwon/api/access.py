@@ -29,8 +29,8 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 ROLES: dict[str, tuple[Scope, ...]] = {
     "reader": ("read",),
-    "contributor": ("read", "write"),
-    "reviewer": ("read", "write", "review", "sessions"),
+    "contributor": ("read", "write", "push"),
+    "reviewer": ("read", "write", "push", "review", "sessions"),
     "admin": SCOPES,
 }
 """What people are to a team, as scopes; a token has one for its workspace, or for some of its projects."""
