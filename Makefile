@@ -104,15 +104,16 @@ $(VENV)/run.stamp: requirements/run.txt pyproject.toml
 	@echo "Making $(VENV) …"
 	@$(make_venv)
 	@echo "Installing what Hardwon needs …"
-	@$(install) --require-hashes -r requirements/run.txt
+	@# The list is complete, so nothing is resolved: pip would refuse an extra that a dependency asks for by another name.
+	@$(install) --no-deps --require-hashes -r requirements/run.txt
 	@$(install) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(DOCS_VENV)/docs.stamp: requirements/docs.txt
-	@$(make_docs_venv) --require-hashes -r requirements/docs.txt
+	@$(make_docs_venv) --no-deps --require-hashes -r requirements/docs.txt
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/run.stamp requirements/test.txt
-	@$(install) --require-hashes -r requirements/test.txt
+	@$(install) --no-deps --require-hashes -r requirements/test.txt
 	@touch $@
