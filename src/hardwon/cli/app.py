@@ -62,7 +62,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "forget": ("forget:forget", "Delete something for good, and verify that it is gone."),
     },
     "Prove": {
-        "replay": ("replay:replay", "Replay past sessions to see whether Hardwon would have helped."),
+        "replay": ("replay:replay", "Replay past sessions to see which errors were foreseeable."),
         "verify": ("capture:verify", 'Check whether a run\'s "done" is backed by evidence.'),
         "measure": ("measure:measure", "Show statistics about lessons, failures, hooks and results."),
     },
@@ -299,6 +299,15 @@ def progress_bar() -> Iterator[Progress | None]:
             bar.update(task, description=what, completed=done, total=total)
 
         yield update
+
+
+ENDED = {
+    "completed": "ended",
+    "failure": "ended with a failed call",
+    "unknown": "ended",
+    "committed": "ended with a commit",
+}
+"""How a session is said to have ended: that its last call passed does not mean that the task was done."""
 
 
 # A failure as every command tells it in JSON.

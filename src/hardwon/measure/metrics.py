@@ -154,7 +154,7 @@ def _middle(values: list[float]) -> _Bounds:
 
 def _failures(looked: _Looked, weekly: list[tuple[int, int, int]]) -> Iterator[Metric]:
     errors, before = (sum(week[at] for week in weekly) for at in (1, 2))
-    yield share("recurrence", "errors seen before", FAILURES, rate(before, errors), "errors, in their project", "down")
+    yield share("recurrence", "errors seen before", FAILURES, rate(before, errors), "errors, once a session", "down")
     met, fixed = tallies.coverage(looked.db, looked.window)
     yield share("coverage", "failures with a known fix", FAILURES, rate(fixed, met), "failures", "up")
     failed = rate(looked.sessions.errors, looked.sessions.calls)
@@ -192,7 +192,7 @@ def _briefing(looked: _Looked, lines: LineTally) -> Iterator[Metric]:
     )  # fmt: skip
     briefed, tokens = tallies.spent(db, window)
     yield Metric(
-        name="tokens_spent", title="tokens spent on briefings", group=BRIEFING, unit="tokens",
+        name="tokens_spent", title="tokens of briefings given", group=BRIEFING, unit="tokens",
         value=float(tokens) if briefed else None, n=briefed, of="briefings", better="down",
     )  # fmt: skip
     seen, cost = tallies.cost_of_an_error(db, window)
