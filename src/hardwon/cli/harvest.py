@@ -237,7 +237,7 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
         ("messages", ""),
         (
             "errors",
-            f"{distinct:,} counted once a session, without agents' own tools; {before:,} of them{share} had come up before",
+            f"{distinct:,} once a session, without agents' own tools; {before:,} of them{share} had come up earlier",
         ),
         ("lessons", ""),
         ("fixes", ""),
