@@ -318,6 +318,8 @@ def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, ho
     assert "its Python is gone" in hardwon("status").stdout
     doctor = hardwon("doctor")
     assert doctor.returncode == 1
+    first, _, worst, *_ = doctor.stdout.splitlines()
+    assert (first.endswith(" failed."), worst.split()[0]) == (True, "BAD"), "what is wrong comes first"
     assert "claude-code: its Python is gone (/gone/python): `hardwon install claude-code` repairs it" in doctor.stdout
     path.write_text(path.read_text()[:-3])
     assert "cannot be read: it is not valid JSON" in hardwon("status").stdout

@@ -125,18 +125,18 @@ def _learning(looked: _Looked, calibration: Calibration, learned: int) -> Iterat
         value=round(median(old), 1) if old else None, n=len(old), of="lessons", **_middle(sorted(old)),
     )  # fmt: skip
     stale = rate(sum(window.until - at > _STALE_AFTER_MICROSECONDS for at in ages), len(ages))
-    yield share("old_knowledge", "unconfirmed for 90 days", LEARNING, stale, "lessons", "down")
+    yield share("old_knowledge", "lessons not confirmed in 90 days", LEARNING, stale, "lessons", "down")
     yield Metric(
-        name="brier", title="error of confidence (Brier, 0 best)", group=LEARNING, unit="score",
+        name="brier", title="how far confidence was off (Brier score, 0 is best)", group=LEARNING, unit="score",
         value=calibration.brier, n=calibration.resolved, of="lessons", low=calibration.brier_low,
         high=calibration.brier_high, better="down",
     )  # fmt: skip
     yield Metric(
-        name="skill", title="confidence against guessing (1 best)", group=LEARNING, unit="score",
+        name="skill", title="confidence compared with guessing (1 is best)", group=LEARNING, unit="score",
         value=calibration.skill, n=calibration.resolved, of="lessons", better="up",
     )  # fmt: skip
     yield Metric(
-        name="calibration_gap", title="calibration gap of confidence (0 best)", group=LEARNING, unit="score",
+        name="calibration_gap", title="gap between confidence and outcome (0 is best)", group=LEARNING, unit="score",
         value=calibration.ece, n=calibration.resolved, of="lessons", better="down",
     )  # fmt: skip
     yield share("unresolved", "neither confirmed nor contradicted", LEARNING, calibration.unresolved, "lessons")
