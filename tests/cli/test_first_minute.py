@@ -72,7 +72,7 @@ def test_the_experiment_is_offered_with_what_it_needs(
 
 def test_replay_begins_with_a_verdict_in_plain_words(learned: Path, hardwon: Run) -> None:
     first = hardwon("replay").stdout.splitlines()[0]
-    assert re.match(r"It would have helped( a little)?\. Of \d+ errors that came back, the briefing would", first)
+    assert re.match(r"Of \d+ errors that came back, the briefing named \d+ beforehand \(\d+%, \d+% to \d+%\)", first)
 
 
 def test_up_shows_what_was_harvested_from_elsewhere(learned: Path, hardwon: Run) -> None:

@@ -79,7 +79,7 @@ def test_keys_promote_reject_undo_skip_and_quit(home: Path, waiting: list[str]) 
     first = terminal.until("q quit")
     assert "1 of 3" in first
     assert "said, 2026-" in first  # the quote and its source
-    assert "if promoted, it will be told to sessions of reef" in first
+    assert "once approved, it will be told to sessions of reef" in first
     terminal.press("y")
     terminal.until("2 of 3")
     terminal.until("q quit")
@@ -111,7 +111,7 @@ def test_a_lesson_is_edited_in_place(home: Path, waiting: list[str]) -> None:
     terminal.press("e")
     terminal.until("> ")
     terminal.press("\x15Keep the parser in Rust.\n")
-    terminal.until("y to promote it")
+    terminal.until("y to approve it")
     terminal.until("q quit")
     terminal.press("y")
     terminal.until("2 of 3")
@@ -347,7 +347,7 @@ def test_what_cannot_be_seen_is_not_sent_to_the_terminal(home: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("keys", "shown"), [("y", "promoted"), ("n\n", "rejected"), ("e\x15Use files.\n", "changed"), ("m1", "merged into")]
+    ("keys", "shown"), [("y", "approved"), ("n\n", "rejected"), ("e\x15Use files.\n", "changed"), ("m1", "merged into")]
 )
 def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, waiting: list[str]) -> None:
     def all_of_it() -> list[tuple[str, str, str, int]]:
@@ -356,6 +356,9 @@ def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, wai
 
     before = all_of_it()
     terminal = Terminal()
+    terminal.until("q quit")
+    terminal.press("x")
+    terminal.until("unknown key")
     while "sqlite" not in terminal.until("q quit"):
         terminal.press("s")
     terminal.press(keys[0])

@@ -66,7 +66,7 @@ def test_what_waits_is_reviewed_within_the_screen(newcomer: Path, columns: int) 
     echoed = on_a_terminal("review", columns=columns, typed="q")
     seen = re.sub(r"\x1b\[[\d;]*m", "", echoed.removeprefix("q"))
     assert "1 of " in seen
-    assert "y promote" in seen
+    assert "y approve" in seen
     assert [line for line in seen.split("\n") if width(line) > columns] == []
     assert set(WAITING.split()) <= set(seen.split())
 

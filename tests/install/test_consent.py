@@ -72,7 +72,7 @@ def test_codex_is_told_apart_by_what_its_user_has_reviewed(user: Path, home: Pat
     config.write_text(state(user, {**REVIEWED, "session_end": "0" * 64}))
     assert trouble("codex", where) == f"a hook was changed since you reviewed it: {ask}"
     config.write_text(state(user, {name: value for name, value in REVIEWED.items() if name != "post_tool_use"}))
-    assert "only when you have reviewed it" in trouble("codex", where)
+    assert "it waits for your yes" in trouble("codex", where)
     config.write_text(state(user, REVIEWED, "enabled = false\n"))
     assert "switched off" in trouble("codex", where)
     config.write_text("[features]\nhooks = false\n")

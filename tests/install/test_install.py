@@ -21,6 +21,7 @@ from hardwon.install.plan import apply, installing, removing
 from hardwon.install.status import everywhere
 from hardwon.store import spool
 from tests.conftest import ClaudeSession, Run
+from tests.terminal import on_a_terminal
 
 JSON_AGENTS = ("claude-code", "codex", "gemini", "cursor")
 FILES = {
@@ -280,12 +281,31 @@ def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Pat
     tried = hardwon("install", "codex", "--dry-run")
     assert (tried.returncode, path.exists()) == (0, False)
     assert f"+++ {path}" in tried.stdout
+    for told in (
+        f"This adds 4 hooks to ~/{FILES['codex']}, to run",
+        "you send a prompt",
+        f"It calls {sys.executable}: keep",
+    ):
+        assert told in tried.stdout
     done = hardwon("install", "codex", "--yes")
-    assert "open /hooks" in done.stdout
+    assert "Codex waits for your yes" in done.stdout
+    assert "now uses" not in done.stdout
+    assert "now uses" in hardwon("install", "gemini", "--yes").stdout
     assert json.loads(path.read_text())["hooks"]["PostToolUse"][0]["matcher"] == "Bash"
     assert "already" in hardwon("install", "codex", "--yes").stdout
     found = json.loads(hardwon("uninstall", "codex", "--yes", "--json").stdout)
     assert (found["done"], path.exists()) == (True, False)
+
+
+def test_on_a_terminal_the_change_fits_it_and_is_whole_when_asked_for(user: Path) -> None:
+    seen = on_a_terminal("uninstall", "codex", "--yes")
+    assert "not in Codex's settings" in seen
+    seen = on_a_terminal("install", "codex", "--yes")
+    assert "more lines: `--diff` shows them" in seen
+    assert len(seen.split("\n")) < 24
+    whole = on_a_terminal("uninstall", "codex", "--yes", "--diff")
+    assert "more lines" not in whole
+    assert whole.count("-m hardwon.hook") == 4
 
 
 def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, home: Path, hardwon: Run) -> None:
@@ -298,6 +318,8 @@ def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, ho
     assert "its Python is gone" in hardwon("status").stdout
     doctor = hardwon("doctor")
     assert doctor.returncode == 1
+    first, _, worst, *_ = doctor.stdout.splitlines()
+    assert (first.endswith(" failed."), worst.split()[0]) == (True, "BAD"), "what is wrong comes first"
     assert "claude-code: its Python is gone (/gone/python): `hardwon install claude-code` repairs it" in doctor.stdout
     path.write_text(path.read_text()[:-3])
     assert "cannot be read: it is not valid JSON" in hardwon("status").stdout

@@ -513,12 +513,15 @@ def test_a_session_starts_with_what_the_last_one_left_failing(home: Path, tmp_pa
     written.append(last.run("make lint", "ok").run("make test", "FAILED", exit_code=1).write(tmp_path))
     with Hardwon(home) as memory:
         memory.harvest(written)
-        start = at_start(known_of(memory.reading(), memory.store.projects()[0].id))
+        known = known_of(memory.reading(), memory.store.projects()[0].id)
+        day, ended = 24 * 3600 * 1_000_000, known.visits[-1].at
+        start = at_start(known, ended + 29 * day)
         assert any("left `make test` failing, having edited `src/tide/table.py`" in line for line in start)
+        assert not any("failing" in line for line in at_start(known, ended + 31 * day)), "it is stale after a month"
         assert estimate("\n".join((HOW_IT_IS_RUN, *(f"- {line}" for line in start)))) <= START_TOKENS
         mended = ClaudeSession("mended", month=11, day=2).user("mend it").run("make test", "FAILED", exit_code=1)
         memory.harvest([mended.run("make test", "ok").write(tmp_path)])
-        start = at_start(known_of(memory.reading(), memory.store.projects()[0].id))
+        start = at_start(known_of(memory.reading(), memory.store.projects()[0].id), ended + 2 * day)
         assert not any("failing" in line for line in start)
 
 

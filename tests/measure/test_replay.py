@@ -181,6 +181,16 @@ def test_charts_are_written_beside_the_numbers(hardwon: Run, tmp_path: Path) -> 
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
 
 
+def test_it_claims_no_more_than_was_counted(hardwon: Run, tmp_path: Path) -> None:
+    for day in (1, 2, 3):
+        fixed(ClaudeSession(f"s{day}", day=day)).write(tmp_path / "logs")
+    first = hardwon("replay", tmp_path / "logs").stdout.split("\n")[0]
+    assert first.startswith("Of 2 errors that came back, the briefing named 2 beforehand (100%, ")
+    assert "2 would have been answered with a known fix" in first
+    assert "too close to tell apart" in first
+    assert "helped" not in first
+
+
 def test_it_says_when_there_is_nothing_to_foresee(hardwon: Run, tmp_path: Path) -> None:
     path = ClaudeSession().user("Hello.").write(tmp_path / "one")
     assert "nothing to predict" in hardwon("replay", path).stdout

@@ -17,6 +17,7 @@ LOCK = "serving.json.lock"
 def test_open_starts_a_service_that_ends_by_itself(hardwon: Run, home: Path) -> None:
     told = json.loads(hardwon("open", "--no-browser", "--idle", "0.05", "--json").stdout)
     assert told["link"].startswith(f"{told['address']}/login?token=hardwon_")
+    assert len(told["link"]) < 80, "it can be clicked where a terminal breaks longer lines"
     assert not told["opened"]
     with (home / LOCK).open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # until the service lets go of it, which it does when it ends

@@ -469,6 +469,12 @@ def test_sparklines_of_a_table_have_one_scale(harbour: Visitor) -> None:
     assert "Each bar is 2 days, on one scale for all rows: the tallest is 8 errors." in text
 
 
+def test_a_session_is_not_said_to_be_completed_because_its_last_call_passed(harbour: Visitor) -> None:
+    text = harbour.page("/sessions")
+    assert ">ended<" in text
+    assert "completed" not in text
+
+
 def test_the_journal_begins_with_what_is_known(harbour: Visitor) -> None:
     mooring = "Move the mooring."
     assert "Always mend the tides first." in harbour.page("/journal")

@@ -6,9 +6,10 @@ import pytest
 
 from hardwon import Metrics
 from hardwon.measure.metrics import collect, snapshot
-from hardwon.measure.tallies import Window
+from hardwon.measure.tallies import Window, met_again
 from hardwon.store import hook_data
 from hardwon.store.database import Database
+from hardwon.store.failures import seen_before
 from hardwon.store.spool import HELD_OUT
 from tests.store.test_exposures import NOW, SECOND, dealt, failure, occurrence, put, session
 
@@ -102,6 +103,18 @@ def test_each_number_is_what_the_rows_say(lived: Database) -> None:
     assert value(found, "knowledge_age")[1] == 2
     assert value(found, "old_knowledge") == (0.5, 2)
     assert (found.calibration.resolved, found.calibration.unresolved.successes) == (2, 2)
+
+
+def test_every_screen_counts_the_same_errors(lived: Database) -> None:
+    """`up`, `harvest`, `measure` and the home page: once a session, without those of agents' own tools."""
+    with lived.transaction():
+        failure(lived, "F3")
+        lived.execute("UPDATE failure SET family = 'agent' WHERE id = 'F3'")
+        for root, later in (("codex:a", 1), ("codex:b", 7)):
+            occurrence(lived, "Sx" + root[-1], "F3", root=root, at=NOW + later * SECOND)
+    assert value(collect(lived, ALL), "recurrence") == (0.3333, 3)
+    assert seen_before(lived) == (3, 1)
+    assert [(each.errors, each.before) for _, each in met_again(lived, ALL)] == [(3, 1)]
 
 
 def test_what_the_experiment_says_is_causal_and_a_resumed_session_counts_once(lived: Database) -> None:

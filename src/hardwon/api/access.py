@@ -36,6 +36,8 @@ ROLES: dict[str, tuple[Scope, ...]] = {
 """What people are to a team, as scopes; a token has one for its workspace, or for some of its projects."""
 
 PREFIX = "hardwon"
+_LINK_BYTES = 16
+"""Of the secret of a link that works once within minutes: so short that the link fits a line of 80 columns."""
 _DAY = 24 * 3600 * 1_000_000
 _ONCE = "once"
 """Stands before the scopes of a link that lets one browser in; it opens nothing by itself."""
@@ -102,7 +104,7 @@ class Tokens(Part):
         return NewToken(secret=secret, token=_given(row))
 
     def _new_token(
-        self, name: str, scopes: Sequence[str], projects: Sequence[str], days: float | None
+        self, name: str, scopes: Sequence[str], projects: Sequence[str], days: float | None, size: int = 32
     ) -> tuple[str, TokenRow]:
         title = name.strip()
         if not title or len(title) > _MAX_NAME_CHARACTERS or not title.isprintable():
@@ -115,7 +117,7 @@ class Tokens(Part):
         if "admin" in scopes and ids:
             raise NotAllowed("a token of some projects cannot have the scope admin, which is about the whole store")
         at = now()
-        id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+        id, secret = secrets.token_hex(6), secrets.token_urlsafe(size)
         ordered = [scope for scope in SCOPES if scope in scopes]
         expires = None if days is None else at + int(days * _DAY)
         row = TokenRow(id, title, _hash(secret), " ".join(ordered), " ".join(ids), at, expires, None)
@@ -148,7 +150,7 @@ def make_first(memory: Hardwon) -> str:
 
 def make_link(memory: Hardwon) -> str:
     """A secret that lets one browser in, once, within five minutes, to do everything."""
-    secret, row = Tokens(memory)._new_token("browser", SCOPES, (), None)
+    secret, row = Tokens(memory)._new_token("browser", SCOPES, (), None, _LINK_BYTES)
     db = memory.writing()
     with db.transaction():
         meta.drop_tokens(db, f"{_ONCE} ", before=row.created_at)  # links that nobody followed

@@ -347,9 +347,9 @@ class Review(Part):
         against = lessons.contradicted(self._memory.reading(), lesson.id)
         if against:
             others = ", ".join(id[:9] for id in against)
-            told = f"if promoted, it contradicts {others}: sessions are told none of them until you keep one"
+            told = f"once approved, it contradicts {others}: sessions are told none of them until you keep one"
         else:
-            told = f"if promoted, it will be told to {where}"
+            told = f"once approved, it will be told to {where}"
         return f"{told}; careful: it {warning}" if warning else told
 
 

@@ -195,7 +195,7 @@ def _speaker(row: FailureRow) -> str:
 
 def _why_failure(one: Likely, chance: Chance, fit: float) -> str:
     return (
-        f"chance {chance.value:.2f}: met in {chance.met:.1f} of {chance.of:.1f} sessions, older ones counting less, "
+        f"chance {chance.value:.2f}: met in {chance.met:.1f} of {chance.of:.1f} sessions (older ones count less), "
         f"and {chance.came_back:.0%} of this project's errors come back"
         f"{', a mistake in the code' if chance.is_mistake else ''}; "
         f"× fit {1 + fit:.2f}; "

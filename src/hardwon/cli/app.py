@@ -44,7 +44,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Look": {
         "open": ("serve:open_", "Open the pages in your browser."),
         "search": ("search:search", "Search everything Hardwon knows, by words and by meaning."),
-        "failures": ("failures:app", "List what keeps failing, what it cost and what fixed it."),
+        "failures": ("failures:app", "List what failed and what fixed it, the most frequent first."),
         "projects": ("projects:app", "List, add, rename, merge and split projects."),
         "lessons": ("bootstrap:app", "List lessons, or add one."),
         "why": ("bootstrap:why", "Show where a lesson or failure comes from."),
@@ -62,7 +62,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "forget": ("forget:forget", "Delete something for good, and verify that it is gone."),
     },
     "Prove": {
-        "replay": ("replay:replay", "Replay past sessions to see whether Hardwon would have helped."),
+        "replay": ("replay:replay", "Replay past sessions to see which errors were foreseeable."),
         "verify": ("capture:verify", 'Check whether a run\'s "done" is backed by evidence.'),
         "measure": ("measure:measure", "Show statistics about lessons, failures, hooks and results."),
     },
@@ -269,6 +269,16 @@ def upgraded(memory: Hardwon) -> bool:
     return False
 
 
+_DOING = {
+    "harvesting": "reading sessions",
+    "counting": "looking at files",
+    "learning meanings": "preparing search by meaning",
+    "embedding": "preparing search by meaning",
+    "replaying": "replaying sessions",
+}
+"""What is done, as the bar says it."""
+
+
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
     """A bar on stderr while someone is watching; nothing otherwise."""
@@ -290,15 +300,26 @@ def progress_bar() -> Iterator[Progress | None]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("so far,"),
         TimeRemainingColumn(),
+        TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task("starting", total=None)
 
         def update(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=total)
+            bar.update(task, description=_DOING.get(what, what), completed=done, total=total)
 
         yield update
+
+
+ENDED = {
+    "completed": "ended",
+    "failure": "ended with a failed call",
+    "unknown": "ended",
+    "committed": "ended with a commit",
+}
+"""How a session is said to have ended: that its last call passed does not mean that the task was done."""
 
 
 # A failure as every command tells it in JSON.
@@ -368,10 +389,10 @@ def place(found: Occurrence) -> dict[str, Any]:
 
 def cost_of(cost: Estimate) -> str:
     """What it would cost to let a model read the sessions."""
-    money = f", {cost.cost:.2f} at the configured prices" if cost.cost else ""
+    money = f", {cost.cost:.2f} at the configured prices" if cost.cost else " (no price is set)"
     return (
         f"{cost.sessions:,} sessions and sub-agents in {count(cost.projects, 'project')}: "
-        f"{count(cost.questions, 'question')}, with their answers checked; "
+        f"{count(cost.questions, 'question')} (each about as many sessions as fit), whose answers are then checked; "
         f"about {cost.tokens:,} tokens{money}, {cost.share:.1%} of the size of these sessions."
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hardwon.cli.app import (
+    ENDED,
     Json,
     ProjectOption,
     count,
@@ -272,7 +273,7 @@ def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
         print_json(found)
         return
     calls = f"{count(found.tool_calls, 'call')}, {count(found.errors, 'error')}"
-    say(f"{id}  session of {found.agent}, {day(found.started_at)}, {calls}, ended {found.outcome}")
+    say(f"{id}  session of {found.agent}, {day(found.started_at)}, {calls}, {ENDED[found.outcome]}")
     say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
     if told := _session(memory, id)[1]:
         say(f"    {told}")

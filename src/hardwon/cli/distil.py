@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 def distil(
     project: ProjectOption = None,
     with_: Annotated[
-        str, typer.Option("--with", help="claude, codex, gemini, opencode, ollama, llama.cpp, or an address.")
+        str,
+        typer.Option("--with", help="Who answers: claude, codex, gemini, opencode, ollama, llama.cpp, or an address."),
     ] = "",
     model: Annotated[str, typer.Option("--model", help="The model to use, if there are several.")] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would cost.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show how many tokens it would take.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     questions: Annotated[
         Path | None, typer.Option("--questions", help="Only write the questions into this folder.")
@@ -77,7 +78,7 @@ def _say_how(with_: str) -> None:
     from hardwon.harvest.distil.chosen import installed
 
     model = with_ or next(iter(installed()), "MODEL")
-    say(f"To go ahead: `hardwon distil --with {model}`. `hardwon distil --help` lists the supported models.")
+    say(f"To go ahead: `hardwon distil --with {model}`. `hardwon distil --help` lists who can answer.")
 
 
 def _agreed(cost: Estimate, using: Model) -> bool:

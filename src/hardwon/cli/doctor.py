@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, print_json, say, upgraded
+from hardwon.cli.app import Json, count, print_json, say, upgraded
 from hardwon.errors import HardwonError, StoreError
 
 if TYPE_CHECKING:
@@ -52,8 +52,11 @@ def doctor(
     else:
         for line in _told(repaired, closed, is_upgraded=is_upgraded) if fix else ():
             say(line)
-        for check in checks:
-            say(f"{'ok ' if check.ok else 'BAD'}  {check.name:<12} {check.says}")
+        bad = sum(not check.ok for check in checks)
+        say("All is well.\n" if healthy else f"{bad} of {count(len(checks), 'check')} failed.\n")
+        for check in sorted(checks, key=lambda check: check.ok):
+            mark = "BAD" if not check.ok else " - " if check.says.startswith("none yet") else "ok "
+            say(f"{mark}  {check.name:<12} {check.says}")
         if mendable:
             say("`hardwon doctor --fix` repairs the store and reports what it cannot recover.")
     if not healthy or (repaired and repaired.short):

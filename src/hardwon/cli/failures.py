@@ -45,7 +45,9 @@ def failures(
     ] = False,
     json: Json = False,
 ) -> None:
-    """List what keeps failing, what it cost and what fixed it.
+    """List what failed and what fixed it, the most frequent first.
+
+    A wide terminal also shows the tokens it cost; `up` and the home page leave out errors of agents' own tools.
 
     Example: hardwon failures --project tidepool --since 2026-10-01 --open
     """
@@ -74,7 +76,7 @@ def failures(
         return
     _print_list(rows[:limit], cost)
     if len(rows) > limit:
-        say(f"{len(rows) - limit} more: --limit {len(rows)}", err=True)
+        say(f"{len(rows) - limit} more: `hardwon failures --limit {len(rows)}`", err=True)
 
 
 def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:

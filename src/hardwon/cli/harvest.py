@@ -237,7 +237,7 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
         ("messages", ""),
         (
             "errors",
-            f"{distinct:,} different ones; {before:,} of them{share} had come up in an earlier session",
+            f"{distinct:,} once a session, without agents' own tools; {before:,} of them{share} had come up earlier",
         ),
         ("lessons", ""),
         ("fixes", ""),

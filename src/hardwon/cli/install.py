@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ask_about_folders, cost_of, is_here, print_json, say, table
+from hardwon.cli.app import Json, ask_about_folders, cost_of, count, is_here, print_json, say, short_path, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
+    from hardwon.install.agents import Agent
     from hardwon.install.command import Where
     from hardwon.install.plan import Change
     from hardwon.install.status import Installed
@@ -25,10 +26,23 @@ ProjectFlag = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+Diff = Annotated[bool, typer.Option("--diff", help="Show the whole change, however long.")]
+_DIFF_LINES = 8
+_MOMENTS = {
+    "session-start": "a session starts",
+    "prompt": "you send a prompt",
+    "tool-failed": "a command fails",
+    "session-end": "a session ends",
+}
 
 
 def install(
-    agent: AgentArgument, project: ProjectFlag = False, yes: Yes = False, dry_run: DryRun = False, json: Json = False
+    agent: AgentArgument,
+    project: ProjectFlag = False,
+    yes: Yes = False,
+    dry_run: DryRun = False,
+    diff: Diff = False,
+    json: Json = False,
 ) -> None:
     """Add Hardwon's hooks to an agent's settings.
 
@@ -37,18 +51,40 @@ def install(
     Example: hardwon install claude-code
     """
     from hardwon.install.plan import agent_named, installing
+    from hardwon.install.status import missing_consent
 
-    chosen = agent_named(agent)
-    changes = installing(chosen, _where(project))
-    done = _agreed(changes, yes, dry_run, json, f"{chosen.title} already uses Hardwon.")
+    chosen, where = agent_named(agent), _where(project)
+    changes = installing(chosen, where)
+    if changes and not json:
+        say(_summary(chosen, where))
+    done = _agreed(changes, yes, dry_run, json, f"{chosen.title} already has Hardwon's hooks.", whole=diff)
     if done and not json:
-        say(f"{chosen.title} now uses Hardwon. {chosen.afterwards}")
+        waits = missing_consent(chosen.name, where)
+        say(chosen.afterwards if waits else f"{chosen.title} now uses Hardwon. {chosen.afterwards}")
         if project and any(sys.executable in (change.new or "") for change in changes):
             say("These settings contain the path of this machine's Python: do not commit them.")
         if not yes:
             _ask_to_measure()
             _ask_to_distil()
         say("Run `hardwon status` any time to see how it is doing.")
+
+
+def _summary(agent: Agent, where: Where) -> str:
+    """What is added, when it runs, and what must stay for it."""
+    from hardwon.install.command import event_of, interpreter
+    from hardwon.install.files import OwnFile
+
+    files = agent.files(where)
+    names = " and ".join(short_path(str(file.path)) for file in files)
+    hooks = [line for file in files for _, line in file.ours(file.installed(None)[0])]
+    moments = [_MOMENTS[event] for event in dict.fromkeys(map(event_of, hooks)) if event in _MOMENTS]
+    if not moments:
+        return f"This adds Hardwon to {names}.\n"
+    what = "a plugin" if isinstance(files[0], OwnFile) else count(len(hooks), "hook")
+    return (
+        f"This adds {what} to {names}, to run when {', '.join(moments[:-1])} and {moments[-1]}. "
+        f"It calls {interpreter(hooks[0])}: keep that folder, or it silently stops.\n"
+    )
 
 
 def _ask_to_measure() -> None:
@@ -92,6 +128,7 @@ def uninstall(
     project: ProjectFlag = False,
     yes: Yes = False,
     dry_run: DryRun = False,
+    diff: Diff = False,
     json: Json = False,
 ) -> None:
     """Remove Hardwon from an agent's settings.
@@ -106,11 +143,15 @@ def uninstall(
     if (agent is None) != all_ or (purge and not all_) or (project and all_):
         raise typer.BadParameter("name one agent, or pass --all (optionally with --purge)")
     if agent is None:
-        whose, changes = "any agent's", removing_everywhere(_where(False), _home())
+        whose, changes = "every agent's", removing_everywhere(_where(False), _home())
     else:
         chosen = agent_named(agent)
         whose, changes = f"{chosen.title}'s", removing(chosen, _where(project), _home())
-    done = _agreed(changes, yes, dry_run, json, f"Hardwon is not in {whose} settings.")
+    if changes and not json:
+        files = ", ".join(short_path(str(change.path)) for change in changes)
+        say(f"This removes Hardwon from {files}.\n")
+    nothing = f"Hardwon is not in {'any agent' if agent is None else chosen.title}'s settings."
+    done = _agreed(changes, yes, dry_run, json, nothing, whole=diff)
     if done and not json:
         say(f"Hardwon is removed from {whose} settings.")
     if purge and dry_run and not json and _home().exists():
@@ -172,7 +213,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if json:
         print_json(shown)
         return
-    table(("AGENT", "HERE", "INSTALLED", "LAST RUNS", "TROUBLE"), [_row(entry) for entry in shown])
+    table(("AGENT", "HERE", "INSTALLED", "LAST RUNS", "TO DO"), [_row(entry) for entry in shown])
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         say(f"\nNo agent uses Hardwon yet. To start: `hardwon install {first}`.")
@@ -219,7 +260,7 @@ def _row(entry: dict[str, Any]) -> tuple[str, str, str, str, str]:
     return entry["agent"], "yes" if entry["found"] else "no", installed, runs or "none", trouble or "-"
 
 
-def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing: str) -> bool:
+def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing: str, *, whole: bool) -> bool:
     """Show the changes, ask, and make them; False if there was nothing to do or it was not wanted."""
     from hardwon.install.plan import apply
 
@@ -228,10 +269,10 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
         if json:
             print_json({"changes": told, "backups": [], "done": False})
         else:
-            say("\n\n".join(entry["diff"] for entry in told) if changes else nothing)
+            _say_diff("\n\n".join(entry["diff"] for entry in told), whole=True) if changes else say(nothing)
         return False
     if not json:
-        say("\n\n".join(entry["diff"] for entry in told) + "\n")
+        _say_diff("\n\n".join(entry["diff"] for entry in told), whole=whole or not sys.stdout.isatty())
     if not yes:
         if not sys.stdin.isatty():
             raise HardwonError("cannot ask for confirmation without a terminal: pass --yes")
@@ -244,6 +285,13 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
     for backup in backups if not json else ():
         say(f"Backup: {backup}")
     return True
+
+
+def _say_diff(diff: str, *, whole: bool) -> None:
+    lines = diff.split("\n")
+    kept = len(lines) if whole else _DIFF_LINES
+    more = f"… and {len(lines) - kept} more lines: `--diff` shows them\n" if len(lines) > kept else ""
+    (say if sys.stdout.isatty() else typer.echo)("\n".join(lines[:kept]) + f"\n{more}")
 
 
 def _where(project: bool) -> Where:

@@ -233,7 +233,7 @@ def stats(
 ) -> None:
     """Show success rates: overall, and by project, agent, phase and month.
 
-    Rates count attempts with a known outcome, with 95 % intervals (Wilson).
+    Rates count attempts with a known outcome, with 95% intervals (Wilson).
 
     Example: hardwon journal stats --project tidepool
     """
@@ -251,7 +251,7 @@ def stats(
     for name in ("project", "agent", "phase", "month"):
         groups: list[Group] = getattr(found, name)
         rows += [_counts(name, group.name or "-", group) for group in groups if len(groups) > 1 or group.name]
-    headings = ("BY", "NAME", "TRIED", "OK", "FAILED", "BACK", "PART", "UNKNOWN", "MEASURED", "RATE", "95 % INTERVAL")
+    headings = ("BY", "NAME", "TRIED", "OK", "FAILED", "BACK", "PART", "UNKNOWN", "MEASURED", "RATE", "95% INTERVAL")
     table(headings, rows, right=range(2, 10))
 
 

@@ -84,7 +84,14 @@ def blame(
         say("No session is known to have touched it.", err=True)
     else:
         rows = [
-            (one.session[:9], day(one.at), " ".join(one.uses), one.outcome, one.commit[:9] or "-", one.task)
+            (
+                one.session[:9],
+                day(one.at),
+                " ".join(one.uses),
+                "ended" if one.outcome == "completed" else one.outcome,
+                one.commit[:9] or "-",
+                one.task,
+            )
             for one in found
         ]
         table(("SESSION", "DAY", "DID", "OUTCOME", "COMMIT", "TASK"), rows)

@@ -81,7 +81,7 @@ def _print(found: Metrics) -> None:
         if trend:
             cells += [change(metric, metric.week), change(metric, metric.month)]
         rows.append([*cells, metric.label] if len(labels) > 1 else cells)
-    headings = ["", "VALUE", "95 %", "N", "OF", *(["7 DAYS", "30 DAYS"] if trend else []), ""]
+    headings = ["", "VALUE", "95%", "N", "OF", *(["7 DAYS", "30 DAYS"] if trend else []), ""]
     table(headings[:width], rows, right=(1, 3), spare=(7,) if trend else (5,))
     if labels == {"observational"}:
         say("\nThese are observations. To measure what Hardwon changes: `hardwon config experiment on`.")
@@ -126,7 +126,7 @@ def _print_experiment(found: Experiment, *, on: bool) -> None:
     ]  # fmt: skip
     if rows:
         say("")
-        table(("", "SHOWN", "N", "WITHHELD", "N", "DIFFERENCE", "95 %", ""), rows, right=(1, 2, 3, 4, 5))
+        table(("", "SHOWN", "N", "WITHHELD", "N", "DIFFERENCE", "95%", ""), rows, right=(1, 2, 3, 4, 5))
     wrong = [check for check in found.checks if not check.ok]
     for check in wrong:
         say(f"\nbroken: {check.name}: {check.says}")

@@ -1,4 +1,4 @@
-"""Would it have helped? `replay`."""
+"""What would have been foreseen? `replay`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, bars, print_json, progress_bar, say, table
+from hardwon.cli.app import Json, ProjectOption, bars, count, print_json, progress_bar, say, table
 
 if TYPE_CHECKING:
     from hardwon.measure.map_replay import Share
     from hardwon.measure.report import Rate, Report, Way
 
 
-_BAR_COLUMNS = 20
 _MAX_PROJECTS_SHOWN = 12
-_MUCH = 0.5
-"""Of what came back, the share that must have been foreseen or answered for a plain yes."""
+_MAX_MAPS_SHOWN = 3
+_WAYS = {
+    "newest_three": "the newest three",
+    "most_recent": "newest first",
+    "most_frequent": "most frequent first",
+    "random": "at random",
+}
 
 
 def replay(
@@ -30,7 +34,7 @@ def replay(
     chart: Annotated[Path | None, typer.Option(help="Folder to write charts to, as SVG.")] = None,
     json: Json = False,
 ) -> None:
-    """Replay past sessions to see whether Hardwon would have helped.
+    """Replay past sessions to see which errors Hardwon would have foreseen.
 
     Goes through sessions in time order and briefs each one from the earlier ones only. Counts how many of its errors
     had come up before, were in the briefing, and would have been recognised when they happened.
@@ -65,25 +69,27 @@ def _draw(report: Report, folder: Path) -> None:
 
 def _print(report: Report) -> None:
     if not report.errors:
-        _print_maps(report)
         say(f"{report.sessions} sessions without an error: there is nothing to predict.")
+        _print_maps(report)
         return
     before = report.intervals["foreseeable_rate"]
-    said = verdict(report)
     say(
-        f"{said[0].upper()}{said[1:]}\n\n"
-        f"{report.sessions} sessions ran into {report.errors} different errors; an earlier session of the same "
-        f"project had seen {report.foreseeable} of them ({_percent(before)}, 95 % interval {_interval(before)}).\n"
-        f"Running into them again cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens."
+        f"{verdict(report)}\n\n"
+        f"{report.sessions} sessions met {report.errors} errors; an earlier session of the same project had met "
+        f"{report.foreseeable} of them ({_percent(before)}, {_interval(before)}). Meeting them again cost "
+        f"{_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens.\n"
+        "An error counts once a session, without those of agents' own tools, as in `hardwon up`. Here the line of "
+        "output that says most decides what is the same error, so that Hardwon does not grade itself: the numbers "
+        "differ."
     )
     if report.foreseeable:
         _print_ways(report)
     if report.foreseeable_anywhere:
         recalled = report.intervals["recalled_rate"]
         say(
-            f"\nWhen they happened, {report.recalled} of the {report.foreseeable_anywhere} that any project had seen "
-            f"({_percent(recalled)}, {_interval(recalled)}) would have been recognised, {report.recalled_with_fix} "
-            f"with a known fix; an earlier session had solved {report.fix_existed} of them."
+            f"\nOf the {report.foreseeable_anywhere} that any project had met before, {report.recalled} "
+            f"({_percent(recalled)}, {_interval(recalled)}) would have been recognised when they happened; an earlier "
+            f"session had solved {report.fix_existed} of them."
         )
     _print_time(report)
     _print_projects(report)
@@ -91,83 +97,84 @@ def _print(report: Report) -> None:
 
 
 def verdict(report: Report) -> str:
-    """Would it have helped? In a sentence or two for somebody who reads no table."""
+    """What was foreseen, and at what cost, for somebody who reads no table. That it helped, no replay can say."""
     if not report.foreseeable:
-        return "too early to tell: no error has come up in two sessions of a project yet."
-    if not report.foreseen and not report.recalled_with_fix:
-        return (
-            f"it would not have helped yet: the briefing would have named none of {report.foreseeable} repeated errors."
-        )
-    best = max((way for name, way in report.baselines.items() if name != "nothing"), key=lambda way: way.foreseen)
-    than = "more than" if report.foreseen > best.foreseen else "as many as" if report.foreseen == best.foreseen else ""
-    simple = f"{than} the best simple method" if than else f"the best simple method would have named {best.foreseen}"
-    much = max(report.foreseen, report.recalled_with_fix) >= _MUCH * report.foreseeable
+        return "Too early to tell: no error has come up in two sessions of a project yet."
+    named = report.intervals["foreseen_rate"]
+    true = report.intervals["precision"]
+    lines = f"; {_percent(true)} of its {count(report.lines_shown, 'line')} came true" if report.lines_shown else ""
+    spent = f", at {report.failure_tokens_p50} tokens a session (median)" if report.lines_shown else ""
+    answered = f"{report.recalled_with_fix} would have been answered with a known fix"
     return (
-        f"it would have helped{'' if much else ' a little'}. Of {report.foreseeable} errors that came back, the "
-        f"briefing would have named {report.foreseen} before they happened ({simple}); when they happened, "
-        f"{report.recalled_with_fix} would have been answered with a known fix."
+        f"Of {count(report.foreseeable, 'error')} that came back, the briefing named {report.foreseen} beforehand "
+        f"({_percent(named)}, {_interval(named)}){lines}{spent}. When they happened, {answered}. {_compared(report)}"
+        "Whether being told changes anything, only an experiment shows: `hardwon config experiment on`."
+    )
+
+
+def _compared(report: Report) -> str:
+    """Against the best of the simple methods; a difference within the intervals is none."""
+    simple = {name: way for name, way in report.baselines.items() if name != "nothing" and way.foreseen}
+    if not simple:
+        return ""
+    name = max(simple, key=lambda name: simple[name].foreseen)
+    ours, theirs = report.intervals["foreseen_rate"], simple[name].intervals["foreseen_rate"]
+    apart = (ours.low or 0) > (theirs.high or 1) or (ours.high or 1) < (theirs.low or 0)
+    said = "" if apart else ": too close to tell apart"
+    return (
+        f"The best simple method ({_WAYS.get(name, name)}) named {simple[name].foreseen} "
+        f"({_percent(theirs)}, {_interval(theirs)}){said}. "
     )
 
 
 def _print_maps(report: Report) -> None:
     """Whether the map would have led sessions where they went."""
-    rows = [
-        (
-            one.project,
-            one.edited["the map"].n,
-            *(_share(one.edited[way]) for way in ("the map", "the map without a prompt", "how often edited")),
-            _share(one.read["the map"]),
-            _share(one.commands["the map"]),
-            one.told,
-            "-" if one.precision is None else f"{one.precision:.0%}",
-        )
-        for one in report.maps[:_MAX_PROJECTS_SHOWN]
-        if one.edited["the map"].n or one.read["the map"].n or one.commands["the map"].n
-    ]
-    if rows:
-        say(
-            "\nThe map: of the files a session edited (or read) and the commands it ran that were known, the share "
-            "in the map's top ten. NO PROMPT: without the task. COUNTED: by frequency alone.\n"
-        )
-        headings = ("PROJECT", "SESSIONS", "EDITED", "NO PROMPT", "COUNTED", "READ", "COMMANDS", "TOLD", "CAME TRUE")
-        table(headings, rows, right=range(1, 9))
+    told = [one for one in report.maps if one.edited["the map"].n or one.commands["the map"].n]
+    if told:
+        say("\n`hardwon map`: share of the known files and commands a session then needed that were in its top ten.\n")
+        table(
+            ("PROJECT", "SESSIONS", "FILES EDITED", "BY FREQUENCY ALONE", "COMMANDS RUN"),
+            [
+                (one.project, one.edited["the map"].n, _share(one.edited["the map"]),
+                 _share(one.edited["how often edited"]), _share(one.commands["the map"]))
+                for one in told[:_MAX_MAPS_SHOWN]
+            ],
+            right=range(1, 5),
+        )  # fmt: skip
+    if len(told) > _MAX_MAPS_SHOWN:
+        say(f"and {count(len(told) - _MAX_MAPS_SHOWN, 'more project')}: add --json")
 
 
 def _share(found: Share) -> str:
-    return "-" if found.value is None else f"{found.value:.2f}"
+    return "-" if found.value is None else f"{found.value:.0%}"
 
 
 def _print_ways(report: Report) -> None:
-    ways: dict[str, Report | Way] = {"Hardwon": report, "with the first prompt": report.with_prompt}
-    ways |= {name.replace("_", " "): way for name, way in report.baselines.items() if name != "nothing"}
+    ways: dict[str, Report | Way] = {"Hardwon": report, "Hardwon, with the prompt": report.with_prompt}
+    ways |= {_WAYS.get(name, name): way for name, way in report.baselines.items() if name != "nothing"}
     rows = []
     for name, way in ways.items():
         ours: Way | None = getattr(way, "ours", None)
-        foreseen = way.intervals["foreseen_rate"]
+        named = way.intervals["foreseen_rate"]
         rows.append(
             (
                 name,
-                _bar(foreseen.value or 0.0),
-                _percent(foreseen),
-                _interval(foreseen),
-                _percent(way.intervals["precision"], 1),
-                way.lines_shown,
+                f"{_percent(named)} ({_interval(named)})" if named.low is not None else _percent(named),
+                f"{_percent(way.intervals['precision'])} of {way.lines_shown}",
                 way.failure_tokens_p50,
-                f"{_percent(ours.intervals['foreseen_rate'])}, {_percent(ours.intervals['precision'], 1)}"
-                if ours
-                else "",
+                _percent(ours.intervals["foreseen_rate"]) if ours else "",
             )
         )
-    say("\nHow many of these errors the briefing would have named (FORESEEN), and how many of its lines came true:\n")
+    say("\nHow many of these errors were named beforehand (foreseen), by what chooses the lines:\n")
     table(
-        ("CHOSEN BY", "", "FORESEEN", "95 %", "CAME TRUE", "LINES", "TOKENS", "HARDWON THEN"),
+        ("CHOSEN BY", "NAMED (95%)", "LINES CAME TRUE", "TOKENS", "HARDWON IN SO MANY"),
         rows,
-        right=(2, 4, 5, 6),
-        spare=(1,),
+        right=(1, 2, 3, 4),
+        spare=(4,),
     )
     say(
-        "\nTOKENS is the median per session. Every other method gets as many tokens as Hardwon used. HARDWON THEN: "
-        "what Hardwon foresees, and how many of its lines come true, with only the tokens that method used."
+        "\nTOKENS: of these lines, the median of a session; no method gets more than Hardwon used. HARDWON IN SO MANY: "
+        "what Hardwon names in the tokens that the method used."
     )
 
 
@@ -197,11 +204,6 @@ def _print_projects(report: Report) -> None:
     )  # fmt: skip
     if len(told) > _MAX_PROJECTS_SHOWN:
         say(f"and {len(told) - _MAX_PROJECTS_SHOWN} more: add --json")
-
-
-def _bar(share: float) -> str:
-    full = round(share * _BAR_COLUMNS)
-    return "█" * full + "░" * (_BAR_COLUMNS - full)
 
 
 def _calls(count: int) -> str:

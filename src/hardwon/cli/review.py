@@ -26,12 +26,12 @@ def review(
     rule: Annotated[str | None, typer.Option(help="Only lessons found by this rule; see `hardwon rules`.")] = None,
     trust: Annotated[str | None, typer.Option(help="Only lessons with this trust: claimed or untrusted.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="List what is waiting, best first.")] = False,
-    promote: Annotated[list[str] | None, typer.Option(help="Promote this lesson.")] = None,
+    promote: Annotated[list[str] | None, typer.Option(help="Approve this lesson.")] = None,
     reject: Annotated[list[str] | None, typer.Option(help="Reject this lesson.")] = None,
     reinforce: Annotated[
         list[str] | None, typer.Option(help="This lesson proved useful: raise its confidence a step.")
     ] = None,
-    promote_all: Annotated[bool, typer.Option(help="Promote everything selected by --project, --kind, …")] = False,
+    promote_all: Annotated[bool, typer.Option(help="Approve everything selected by --project, --kind, …")] = False,
     reject_all: Annotated[bool, typer.Option(help="Reject everything selected by --project, --kind, …")] = False,
     conflicts: Annotated[bool, typer.Option(help="List the lessons that contradict each other.")] = False,
     keep: Annotated[list[str] | None, typer.Option(help="Resolve a contradiction: keep this lesson.")] = None,
@@ -46,7 +46,7 @@ def review(
     """Approve or reject lessons that are waiting for review.
 
     In a terminal you go through them one by one. Contradictions come first: a number keeps one lesson, b keeps both.
-    Then the other candidates: y promotes, n rejects, e edits, m merges, s skips, u undoes the last decision, q quits.
+    Then the other candidates: y approves, n rejects, e edits, m merges, s skips, u undoes the last decision, q quits.
     Every decision is recorded (`hardwon history`) and can be undone (`hardwon undo`).
 
     Example: hardwon review --reject L3fa9 --why "true of the old build only"

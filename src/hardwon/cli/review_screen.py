@@ -31,14 +31,14 @@ if sys.platform != "win32":
 _REST = 0.05
 """Seconds within which a terminal sends the rest of a key."""
 _MAX_KEPT_BY_KEY = 9
-_KEYS = "y promote   n reject   e edit   m merge   s skip   u undo   q quit"
+_KEYS = "y approve   n reject   e edit   m merge   s skip   u undo   q quit"
 _MAX_SOURCES_SHOWN = 3
-_REPEATS = {"tool": "an output", "web": "a page", "file": "a file"}
+_REPEATS = {"tool": "a command's output", "web": "a web page", "file": "a file"}
 
 
 def _said(origin: str) -> str:
     """Who spoke; what repeats an output, a page or a file counts as theirs, whoever said it."""
-    return f"as {_REPEATS[origin]} said" if origin in _REPEATS else f"{origin} said"
+    return f"repeats {_REPEATS[origin]}" if origin in _REPEATS else f"{origin} said"
 
 
 class Keys:
@@ -172,8 +172,8 @@ class ConflictScreen:
             self._at = self._done.pop()
             self._memory.review.reopen(self._pending[self._at].id)
             self._page.tell("undone")
-        elif pressed == "u":
-            self._page.tell("nothing to undo")
+        else:
+            self._page.tell("nothing to undo" if pressed == "u" else "unknown key")
 
     def _decided(self, what: str) -> None:
         self._done.append(self._at)
@@ -241,7 +241,7 @@ class Screen:
         id = considered.lesson.id
         try:
             if pressed == "y":
-                self._decided(self._memory.review.promote(id), "promoted")
+                self._decided(self._memory.review.promote(id), "approved")
             elif pressed == "n":
                 self._decided(self._memory.review.reject(id, why=self._keys.line("why (optional):  ", "")), "rejected")
             elif pressed == "e":
@@ -252,6 +252,8 @@ class Screen:
                 self._at += 1
             elif pressed == "u":
                 self._undo()
+            else:
+                self._page.tell("unknown key")
         except HardwonError as error:
             self._page.tell(str(error))
 
@@ -264,7 +266,7 @@ class Screen:
         words = self._keys.line("> ", considered.lesson.text).strip()
         if words and words != considered.lesson.text:
             self._done.append((self._at, self._memory.review.edit(considered.lesson.id, text=words), False))
-            self._page.tell("changed (y to promote it, u to undo)")
+            self._page.tell("changed (y to approve it, u to undo)")
 
     def _merge(self, considered: Considered) -> None:
         if not considered.similar:
@@ -290,9 +292,8 @@ class Screen:
         lesson = considered.lesson
         self._page.rule()
         place = f"{self._at + 1} of {len(self._ids)}"
-        head = (
-            f"{place}   {lesson.kind}   {lesson.trust}   score {considered.score:.2f}   {lesson.rule}   {lesson.id[:9]}"
-        )
+        parts = (place, lesson.kind, lesson.trust, f"worth a look {considered.score:.2f}", lesson.rule, lesson.id[:9])
+        head = "   ".join(parts)
         self._page.say(head, style="dim")
         self._page.say(shown(lesson.text), style="bold")
         for source in considered.sources[:_MAX_SOURCES_SHOWN]:

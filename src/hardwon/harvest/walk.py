@@ -156,7 +156,7 @@ def harvest(
         declared = _declared_roots([one for one in entries if not fresh[one.path].folder])
         results = workers.results([Path(entry.path) for entry in entries], _known_contents(db, entries, fresh))
         _keep(_Kept(db, declared, fresh, report), results, lambda done: told("harvesting", done, len(entries)), report)
-    told("counting", len(entries), len(entries))
+    told("adding up", len(entries), len(entries))
     touched = meta.recount_stale(db)
     look_over(db)
     touched |= meta.recount_stale(db)

@@ -173,7 +173,7 @@ CODEX = Agent(
     "codex",
     "Codex",
     "codex",
-    "Codex runs a new hook only after you have reviewed it: start `codex` and open /hooks.",
+    "Codex waits for your yes: start `codex`, open /hooks and approve them. Until then it does not use Hardwon.",
     _codex_folder,
     _codex_files,
 )
@@ -205,7 +205,7 @@ HERMES = Agent(
     "hermes",
     "Hermes",
     "hermes",
-    "Hermes loads a plugin only when it is enabled: run `hermes plugins enable hardwon`; it replaces no tools.",
+    "Hermes uses it once it is enabled: run `hermes plugins enable hardwon`; it replaces no tools.",
     _hermes_folder,
     _hermes_files,
 )

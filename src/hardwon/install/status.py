@@ -58,7 +58,7 @@ def _codex(where: Where) -> str:
     if any(state.get("enabled") is False for state, _ in states):
         return f"{_OFF}: /hooks in `codex` switches them on"
     if any("trusted_hash" not in state for state, _ in states):
-        return "Codex runs a hook only when you have reviewed it: start `codex` and open /hooks"
+        return "it waits for your yes: start `codex` and open /hooks"
     if any(state["trusted_hash"] != f"sha256:{hashed}" for state, hashed in states):
         return "a hook was changed since you reviewed it: start `codex` and open /hooks"
     return ""

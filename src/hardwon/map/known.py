@@ -148,6 +148,8 @@ _CHECKS = ("test", "lint", "build", "check")
 _LEAST_SHARE_OF_STARTS = 0.5
 _FILES_LEFT_OPEN = 2
 _DAY_MICROSECONDS = 86_400_000_000
+_STALE_DAYS = 30
+"""After so long, how the last session ended tells nothing about the next."""
 
 
 def habits(known: Known, folder: str = "") -> list[Command]:
@@ -204,7 +206,7 @@ def at_start(known: Known, now: int | None = None, folder: str = "") -> list[str
     if often:
         lines.append("most sessions open " + ", ".join(f"`{file.path}`" for file in often))
     at = time.time_ns() // 1000 if now is None else now
-    if lines and (open_end := _unfinished(known)):
+    if lines and at - known.visits[-1].at < _STALE_DAYS * _DAY_MICROSECONDS and (open_end := _unfinished(known)):
         lines.append(f"the last session ({age(at - known.visits[-1].at)}) {open_end}")
     return within(HOW_IT_IS_RUN, lines, START_TOKENS)
 

@@ -189,7 +189,7 @@ def figure(metric: Metric) -> str:
 
 
 def bounds(metric: Metric) -> str:
-    """The 95 % interval, where there is one."""
+    """The 95% interval, where there is one."""
     if metric.low is None or metric.high is None:
         return ""
     return f"{_said(metric, metric.low)} – {_said(metric, metric.high)}"
@@ -239,7 +239,7 @@ _MAX_WEEKS_SHOWN = 26
 _MIN_WEEKS_SHOWN = 8
 _READING = (
     "**causal**: the difference is one that showing a line made, known because lines are withheld at random. All other "
-    "numbers are observations: they tell how things are, not why. Intervals are at 95 %. "
+    "numbers are observations: they tell how things are, not why. Intervals are at 95%. "
     "A change is the one since the snapshot of 7 or 30 days ago; ✓ is for the better, ✗ for the worse."
 )
 
@@ -281,7 +281,7 @@ def _summary(found: Metrics) -> list[str]:
     said = []
     met, fixed, effect = (found.named(name) for name in ("recurrence", "coverage", "recurrence_effect"))
     if met.value is not None:
-        said.append(f"- **{figure(met)}** of the errors that sessions met had been met before in their project.")
+        said.append(f"- **{figure(met)}** of the errors that sessions met had been met in an earlier session.")
     if fixed.value is not None:
         said.append(f"- For **{figure(fixed)}** of the failures a fix is known.")
     if effect.value is not None:
@@ -292,7 +292,7 @@ def _summary(found: Metrics) -> list[str]:
 
 
 def _table(metrics: list[Metric], *, trend: bool) -> list[str]:
-    headings = ["", "value", "95 %", "n", *(["7 days", "30 days"] if trend else []), ""]
+    headings = ["", "value", "95%", "n", *(["7 days", "30 days"] if trend else []), ""]
     rows = [headings, ["---", "--:", *["---"] * (len(headings) - 2)]]
     for metric in metrics:
         changes = [change(metric, metric.week), change(metric, metric.month)] if trend else []
@@ -305,7 +305,7 @@ def _table(metrics: list[Metric], *, trend: bool) -> list[str]:
 def _calibration(found: Calibration) -> list[str]:
     if not found.resolved:
         return [f"None of {found.unresolved.n:,} lessons has been confirmed or contradicted yet."]
-    rows = ["| confidence | confirmed | 95 % | n | not settled yet |", "|---|--:|---|--:|--:|"]
+    rows = ["| confidence | confirmed | 95% | n | not settled yet |", "|---|--:|---|--:|--:|"]
     for band in found.bands:
         rate = band.confirmed
         share = "-" if rate.value is None else f"{rate.value:.0%}"

@@ -125,18 +125,18 @@ def _learning(looked: _Looked, calibration: Calibration, learned: int) -> Iterat
         value=round(median(old), 1) if old else None, n=len(old), of="lessons", **_middle(sorted(old)),
     )  # fmt: skip
     stale = rate(sum(window.until - at > _STALE_AFTER_MICROSECONDS for at in ages), len(ages))
-    yield share("old_knowledge", "unconfirmed for 90 days", LEARNING, stale, "lessons", "down")
+    yield share("old_knowledge", "lessons not confirmed in 90 days", LEARNING, stale, "lessons", "down")
     yield Metric(
-        name="brier", title="error of confidence (Brier, 0 best)", group=LEARNING, unit="score",
+        name="brier", title="how far confidence was off (Brier score, 0 is best)", group=LEARNING, unit="score",
         value=calibration.brier, n=calibration.resolved, of="lessons", low=calibration.brier_low,
         high=calibration.brier_high, better="down",
     )  # fmt: skip
     yield Metric(
-        name="skill", title="confidence against guessing (1 best)", group=LEARNING, unit="score",
+        name="skill", title="confidence compared with guessing (1 is best)", group=LEARNING, unit="score",
         value=calibration.skill, n=calibration.resolved, of="lessons", better="up",
     )  # fmt: skip
     yield Metric(
-        name="calibration_gap", title="calibration gap of confidence (0 best)", group=LEARNING, unit="score",
+        name="calibration_gap", title="gap between confidence and outcome (0 is best)", group=LEARNING, unit="score",
         value=calibration.ece, n=calibration.resolved, of="lessons", better="down",
     )  # fmt: skip
     yield share("unresolved", "neither confirmed nor contradicted", LEARNING, calibration.unresolved, "lessons")
@@ -154,7 +154,7 @@ def _middle(values: list[float]) -> _Bounds:
 
 def _failures(looked: _Looked, weekly: list[tuple[int, int, int]]) -> Iterator[Metric]:
     errors, before = (sum(week[at] for week in weekly) for at in (1, 2))
-    yield share("recurrence", "errors seen before", FAILURES, rate(before, errors), "errors, in their project", "down")
+    yield share("recurrence", "errors seen before", FAILURES, rate(before, errors), "errors, once a session", "down")
     met, fixed = tallies.coverage(looked.db, looked.window)
     yield share("coverage", "failures with a known fix", FAILURES, rate(fixed, met), "failures", "up")
     failed = rate(looked.sessions.errors, looked.sessions.calls)
@@ -192,7 +192,7 @@ def _briefing(looked: _Looked, lines: LineTally) -> Iterator[Metric]:
     )  # fmt: skip
     briefed, tokens = tallies.spent(db, window)
     yield Metric(
-        name="tokens_spent", title="tokens spent on briefings", group=BRIEFING, unit="tokens",
+        name="tokens_spent", title="tokens of briefings given", group=BRIEFING, unit="tokens",
         value=float(tokens) if briefed else None, n=briefed, of="briefings", better="down",
     )  # fmt: skip
     seen, cost = tallies.cost_of_an_error(db, window)

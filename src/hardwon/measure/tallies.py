@@ -202,23 +202,6 @@ def queue(db: Database, window: Window) -> tuple[int, int]:
     return lessons, conflicts
 
 
-def weekly_errors(db: Database, window: Window) -> list[tuple[int, int, int]]:
-    """(week, errors, of which met before) for every week that had any, by number since 1970."""
-    where, values = window.where("at", _OF_PROJECT("project"))
-    errors = db.query(
-        f"SELECT week, count(*) FROM (SELECT min(at) / ? AS week FROM occurrence WHERE project IS NOT NULL AND {where} "
-        "GROUP BY root, project, failure) each_error GROUP BY week ORDER BY week",
-        [_MICROSECONDS_PER_WEEK, *values],
-    )
-    where, values = window.where("first_seen")
-    new = db.query(
-        f"SELECT first_seen / ?, count(*) FROM failure_in_project WHERE {where} GROUP BY 1",
-        [_MICROSECONDS_PER_WEEK, *values],
-    )
-    of_week = {int(week): int(number) for week, number in new}
-    return [(int(week), int(number), int(number) - of_week.get(int(week), 0)) for week, number in errors]
-
-
 class Again(NamedTuple):
     """Errors of sessions, each counted once for a session, without those of agents' own tools."""
 
@@ -257,6 +240,15 @@ def met_again(db: Database, window: Window) -> list[tuple[int, Again]]:
         [*values, _MICROSECONDS_PER_DAY],
     )
     return [(int(day), Again(*map(int, rest))) for day, *rest in rows]
+
+
+def weekly_errors(db: Database, window: Window) -> list[tuple[int, int, int]]:
+    """(week, errors, of which met before) for every week that had any, by number since 1970."""
+    weeks: dict[int, tuple[int, int]] = {}
+    for day, each in met_again(db, window):
+        errors, before = weeks.get(day // 7, (0, 0))
+        weeks[day // 7] = errors + each.errors, before + each.before
+    return [(week, *sums) for week, sums in weeks.items()]
 
 
 class Met(NamedTuple):

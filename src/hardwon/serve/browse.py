@@ -354,7 +354,7 @@ def standing_of(memory: Hardwon, hit: Hit) -> str:
 def unconfirmed(memory: Hardwon, hits: Sequence[Hit]) -> dict[str, str]:
     """Id → why it is not vouched for, of those hits that are not."""
     db = memory.reading()
-    found = {hit.id: "nobody vouches for it" for hit in hits if hit.status == "candidate"}
+    found = {hit.id: "not confirmed by anybody" for hit in hits if hit.status == "candidate"}
     for hit in hits:
         if hit.type == "failure" and not stored.met_by_own(db, hit.id):
             found[hit.id] = "seen in somebody else's sessions only"

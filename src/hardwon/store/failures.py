@@ -550,9 +550,10 @@ def outdated(db: Database) -> int:
 
 
 def seen_before(db: Database) -> tuple[int, int]:
-    """(distinct errors per session, those that an earlier session had seen already)."""
+    """(errors, each once a session and without those of agents' own tools; those an earlier session had seen)."""
     row = db.query(
-        "WITH one AS (SELECT failure, root, min(at) AS at FROM occurrence GROUP BY failure, root), "
+        "WITH one AS (SELECT o.failure, o.root, min(o.at) AS at FROM occurrence o JOIN failure f ON f.id = o.failure "
+        "WHERE f.family <> 'agent' GROUP BY o.failure, o.root), "
         "ranked AS (SELECT at, min(at) OVER (PARTITION BY failure) AS earliest FROM one) "
         "SELECT count(*), count(*) FILTER (WHERE at > earliest) FROM ranked"
     )[0]

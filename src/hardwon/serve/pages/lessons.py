@@ -188,7 +188,7 @@ def _forget(actor: str, id: str, memory: Hardwon, progress: Progress) -> tuple[s
 
 _QUEUE, _ALL = 200, 500
 """How many wait in a row on the page; how many are decided at once."""
-_DONE = {"promote": "Promoted", "reject": "Rejected", "edit": "Edited and promoted", "merge": "Merged"}
+_DONE = {"promote": "Approved", "reject": "Rejected", "edit": "Edited and approved", "merge": "Merged"}
 Chosen = Annotated[str, Parameter(max_length=200)]
 
 
