@@ -304,6 +304,15 @@ def failure_line(
     return line if len(line) <= MAX_LINE_CHARACTERS else line[: MAX_LINE_CHARACTERS - 1].rstrip() + "…"
 
 
+SAID_KINDS = {"eslint": "js-lint", "jest": "js-test"}
+"""Families named after one program that stand for several: biome and prettier are no eslint, bun and vitest no jest."""
+
+
+def kind_of_error(family: str) -> str:
+    """A family as people read it."""
+    return SAID_KINDS.get(family, family)
+
+
 def remedy(steps: Steps, succeeded_as: str) -> str:
     """What worked: the steps, and the call that then succeeded when it was another one."""
     done = _told(steps)
