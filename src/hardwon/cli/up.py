@@ -76,17 +76,15 @@ def up(
         int | None, typer.Option(help="Read at most this many new sessions, the most valuable first.", min=1)
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Show the bundled examples; nothing is saved.")] = False,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="With --demo: save the examples like your own sessions.")
-    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="With --demo: save the examples like your sessions.")] = False,
     json: Json = False,
 ) -> None:
     """Read the agent sessions on this machine and show what they teach.
 
     Finds the sessions of every supported agent and reads the new ones, newest first. Then it picks the project with the
     most to say and shows what keeps failing, what you keep telling your agents, and what the next session will be told.
-    If there are no sessions it shows bundled examples, which are not saved: `up --demo --keep` saves them, so that `why`
-    and `failures` find them. Ctrl-C stops and keeps everything read so far.
+    If there are no sessions it shows bundled examples, which are not saved; `up --demo --keep` saves them, so that
+    `why` and `failures` find them. Ctrl-C stops and keeps everything read so far.
 
     Example: hardwon up
     """
@@ -252,7 +250,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     project, briefing = screen.project, screen.briefing
     less = 0 if _is_tall() else 1
     others = f" (of {screen.projects} projects, the one with the most to say)" if screen.projects > 1 else ""
-    say(f"\n{shown(project.name)}: {count(project.sessions, 'session')}{others}")
+    say(f"{'' if less else chr(10)}{shown(project.name)}: {count(project.sessions, 'session')}{others}")
     if before := screen.met.errors - screen.met.different:
         say(f"{before:,} of its {screen.met.errors:,} errors had come up in an earlier session.")
     _heading("WHAT KEEPS FAILING", "sessions  tokens")
@@ -264,9 +262,10 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     if not screen.failing:
         _item("", "No error has come back in a second session.")
     _heading("WHAT YOU KEEP TELLING THEM", "sessions")
-    for lesson in screen.said_again[: _STATEMENTS_SHOWN - less]:
+    said = screen.said_again[: _STATEMENTS_SHOWN - less]
+    for lesson in said:
         _item(lesson.id[:9], lesson.text, f"{lesson.source_count:>8}")
-    for habit in screen.habits if len(screen.said_again) < _STATEMENTS_SHOWN else ():
+    for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
         _item("", f'you asked: "{habit.words}" (counted, not a lesson)', f"{habit.sessions:>8}")
     if not (screen.said_again or screen.habits):
         _item("", "No rule or short request of yours was found in several sessions.")

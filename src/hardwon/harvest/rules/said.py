@@ -491,7 +491,10 @@ class Habit(NamedTuple):
 
 
 def habits(db: Database, project: str | None, limit: int) -> list[Habit]:
-    """What a user asks for in a few words in session after session, such as `commit`; the most frequent first."""
+    """What a user asks for in a few words in session after session, such as `commit`; the most frequent first.
+
+    Only requests at which something was done are kept, and counted.
+    """
     typed: dict[frozenset[str], Counter[str]] = defaultdict(Counter)
     roots: dict[frozenset[str], set[str]] = defaultdict(set)
     for task, root in attempts.short_tasks(db, project, _LONGEST_REQUEST):
