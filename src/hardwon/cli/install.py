@@ -112,7 +112,8 @@ def uninstall(
         whose, changes = f"{chosen.title}'s", removing(chosen, _where(project), _home())
     done = _agreed(changes, yes, dry_run, json, f"Hardwon is not in {whose} settings.")
     if done and not json:
-        say(f"Hardwon is removed from {whose} settings.")
+        everywhere = "every agent's" if agent is None else whose
+        say(f"Hardwon is removed from {everywhere} settings.")
     if purge and dry_run and not json and _home().exists():
         say(f"{_home()} and everything in it would be deleted.")
     elif purge and not dry_run and (done or not changes):

@@ -73,7 +73,7 @@ def _print(report: Report) -> None:
     say(
         f"{said[0].upper()}{said[1:]}\n\n"
         f"{report.sessions} sessions ran into {report.errors} different errors; an earlier session of the same "
-        f"project had seen {report.foreseeable} of them ({_percent(before)}, 95 % interval {_interval(before)}).\n"
+        f"project had seen {report.foreseeable} of them ({_percent(before)}, 95% interval {_interval(before)}).\n"
         f"Running into them again cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens."
     )
     if report.foreseeable:

@@ -269,7 +269,7 @@ def _half_tokens_more(char: str) -> int:
 # Failures and fixes as lines that an agent can act on, at most `MAX_LINE_CHARACTERS` long.
 
 MAX_LINE_CHARACTERS = 320
-_QUOTED = ("run", "drop")
+_QUOTED = {"run": "run", "drop": "leave out"}
 _AGAIN = "often passes when run again"
 
 
@@ -328,7 +328,7 @@ def _told(steps: Steps) -> str:
         if action == "again"
         else what
         if action == "did"
-        else f"{action} `{what}`"
+        else f"{_QUOTED[action]} `{what}`"
         if action in _QUOTED
         else f"{action} {what}"
         for action, what in steps
