@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardwon.briefing.policy import against_failure, most_told, share_that_comes_back, unlikely
+from hardwon.briefing.policy import against_failure, met_by_chance, most_told, share_that_comes_back, unlikely
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.signature import informative
@@ -94,6 +94,10 @@ def failure_lines(
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
         chance = chances.of(one)
+        mended = best_fix(fixes[one.row.id]) is not None
+        if reason := met_by_chance(one.row.sessions, chance.came_back, mended=mended):
+            left_out.append(LeftOut(id=one.row.id, reason=reason))
+            continue
         scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance))
     scored.sort(key=lambda entry: (-entry[0], best_fix(fixes[entry[1].row.id]) is None, entry[1].row.id))
     most = most_told(met.errors, met.different)

@@ -51,6 +51,7 @@ SPARE_LINES = 16
 _BEFORE_ANYTHING_IS_KNOWN = (3, 18)
 """As if three of eighteen errors had been ones of an earlier session."""
 _LEAST_SHARE_THAT_COMES_BACK = 0.10
+_SHARE_AT_WHICH_ONCE_IS_ENOUGH = 0.2
 LEAST_CHANCE = 1 / 60
 LEAST_OF_THE_LIKELIEST = 0.25
 LESSON_TOKENS = 1_800
@@ -104,6 +105,13 @@ def most_told(errors: int, different: int) -> int:
     """How many failures a session is told at the most: one where it is known that errors do not come back."""
     comes_back = share_that_comes_back(errors, different) >= _LEAST_SHARE_THAT_COMES_BACK
     return FAILURES_TOLD if comes_back else 1
+
+
+def met_by_chance(sessions: int, came_back: float, *, mended: bool) -> str:
+    """Why what one session met is not worth a line: nothing helps against it, and errors are not known to come back."""
+    if sessions > 1 or mended or came_back >= _SHARE_AT_WHICH_ONCE_IS_ENOUGH:
+        return ""
+    return "one session met it, and few errors are known to come back here"
 
 
 def unlikely(chance: float, likeliest: float) -> str:
