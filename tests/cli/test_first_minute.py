@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 from hardwon import Hardwon
 from hardwon.cli.app import app
 from hardwon.cli.install import _ask_to_measure
-from hardwon.cli.up import _say_next
+from hardwon.cli.up import _say_next, _up
 from hardwon.errors import NotFound
 from hardwon.map.known import HOW_IT_IS_RUN
 from hardwon.store.schema import TABLES
 from hardwon.text.shown import failure_line
-from tests.conftest import EXAMPLES, Run
+from tests.conftest import EXAMPLES, ClaudeSession, Run
 from tests.terminal import COMMAND
 
 
@@ -135,6 +135,57 @@ def test_up_says_of_how_many_projects_it_shows_one_and_counts_the_lines_that_are
     whole = hardwon("bootstrap", "--project", project[1]).stdout
     assert more
     assert whole.count("\n- ") == len(re.findall(r"^[LFA]\w{8} ", section, re.MULTILINE)) + int(more[1])
+
+
+def test_the_first_look_is_of_a_project_that_says_something_and_the_whole_report_says_that_it_is_one(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hardwon.cli.up._FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    error = "ModuleNotFoundError: No module named 'asyncpg'"
+    loud = [ClaudeSession(f"loud{day}", day=day).run("pytest -q", error, exit_code=1).write(tmp_path) for day in (1, 2)]
+    quiet = ClaudeSession("quiet", "/srv/work/pool").run("ls", "a").write(tmp_path)
+    first, whole = "A first look", "The whole report, in place of the first look above."
+
+    def shown(store: Path, newest_first: list[Path]) -> str:
+        for age, path in enumerate(newest_first):
+            os.utime(path, (2_000_000_000 - age, 2_000_000_000 - age))
+        monkeypatch.setattr("hardwon.cli.up._FIRST_BYTES", sum(path.stat().st_size for path in newest_first[:-1]))
+        with Hardwon(store) as memory:
+            _up(memory, newest_first, None, examples=True, mine=True, json=False)
+        return capsys.readouterr().out
+
+    said = shown(home / "one", [*loud, quiet])
+    assert said.index(first) < said.index("1 of its 2 errors had come up") < said.index(whole)
+    assert re.findall(r"^(\w+): \d sessions?", said, re.MULTILINE) == ["reef", "reef"]
+    said = shown(home / "other", [quiet, loud[1], loud[0]])
+    assert first not in said
+    assert whole not in said
+    assert re.findall(r"^(\w+): \d sessions?", said, re.MULTILINE) == ["reef"]
+
+
+def test_up_shows_what_is_asked_for_again_and_again_as_a_habit(tmp_path: Path, hardwon: Run) -> None:
+    folder = tmp_path / "user" / ".claude" / "projects" / "-srv-reef"
+    for day in (1, 2, 3):
+        ClaudeSession(f"s{day}", day=day).user(f"look at part {day}").says("Done.").user("commit").run(
+            "git commit -m x", "[main abc1234] x\n 1 file changed"
+        ).write(folder)
+    assert re.search(r'you asked: "commit" \(counted, not a lesson\) +3$', hardwon("up").stdout, re.MULTILINE)
+    assert json.loads(hardwon("up", "--json").stdout)["habits"] == [{"words": "commit", "sessions": 3}]
+    assert hardwon("lessons").stdout == ""
+
+
+def test_what_the_examples_show_can_be_kept_and_asked_about(hardwon: Run) -> None:
+    said = hardwon("up").stdout
+    assert "hardwon up --demo --keep" in said
+    id = re.findall(r"^(F\w{8}) ", said, re.MULTILINE)[0]
+    lost = hardwon("why", id)
+    assert (lost.returncode, len(lost.stderr.splitlines())) == (1, 1)
+    assert "not saved; `hardwon up --demo --keep` saves them" in lost.stderr
+    wrong = hardwon("up", "--keep")
+    assert (wrong.returncode, "hardwon up --demo --keep" in wrong.stderr) == (1, True)
+    assert id in hardwon("up", "--demo", "--keep").stdout
+    assert hardwon("why", id).stdout.startswith(id)
 
 
 def test_purge_ends_the_service_that_open_left_and_open_said_so(hardwon: Run, home: Path) -> None:

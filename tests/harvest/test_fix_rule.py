@@ -25,6 +25,16 @@ def test_an_option_that_is_not_known_here_is_told_with_what_works(tmp_path: Path
     assert lesson == "Replace `-A` with `-vet`: the first fails here with cat: illegal option -- A."
 
 
+def test_what_git_ignores_is_left_out_in_the_words_of_the_error(tmp_path: Path) -> None:
+    said = "The following paths are ignored by one of your .gitignore files:\ndist\nhint: Use -f if you really want to."
+    session = (
+        ClaudeSession().run("git add src/tide.css dist/tide.css", said, exit_code=1).run("git add src/tide.css", "")
+    )
+    (lesson,) = lessons(session, tmp_path)
+    told = "Leave `dist/tide.css` out of `git add src/tide.css dist/tide.css`, or it fails with: "
+    assert lesson == f"{told}ignored by one of your .gitignore files."
+
+
 def test_a_file_copied_once_from_elsewhere_is_no_lesson(tmp_path: Path) -> None:
     session = (
         ClaudeSession()

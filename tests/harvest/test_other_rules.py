@@ -73,7 +73,7 @@ def test_a_hostile_megabyte_takes_no_longer_than_it_must(filler: str, tmp_path: 
         (
             ("Bitte prüfe die Tabelle mit den Zeiten.", "Die Spalte ist nicht sortiert, das muss sie sein."),
             "Die Tabelle ist jetzt sortiert und die Tests sind grün.",
-            "The user writes German, and is answered in it.",
+            "The user writes German; answer in German.",
         ),
         (
             ("检查目前项目的设计", "把帮助文字统一一下"),
@@ -83,7 +83,7 @@ def test_a_hostile_megabyte_takes_no_longer_than_it_must(filler: str, tmp_path: 
         (
             ("テストを書いてください", "ログも残してください"),
             "テストを書きました。",
-            "The user writes Japanese, and is answered in it.",
+            "The user writes Japanese; answer in Japanese.",
         ),
         (("fix the table of times, please", "now sort it by day, too"), "Done.", None),
         (("Bitte prüfe die Tabelle mit den Zeiten.", "ok, go on with the other one then"), "Done.", None),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
+from hardwon.harvest.rules.said import Habit, habits
 from tests.conftest import ClaudeSession, Run
 
 RULE = "Make sure to run `make lint` on every change of the schema"
@@ -52,6 +53,29 @@ def test_said_once_it_waits_and_said_in_two_sessions_it_is_told(home: Path, tmp_
 def test_what_is_no_rule_is_none_however_often_it_is_said(said: str, home: Path, tmp_path: Path) -> None:
     with harvested(home, tmp_path, *(talk(number, said) for number in range(1, 5))) as memory:
         assert memory.lessons.list() == []
+
+
+def test_short_requests_are_counted_as_habits_and_are_no_lessons(home: Path, tmp_path: Path) -> None:
+    asked = (
+        "commit",
+        "Commit this",
+        "commit and update changelog.md",
+        "update the changelog",
+        "please commit, then push",
+    )
+    talks = [talk(number, text).edit("/srv/work/reef/a.py", "x") for number, text in enumerate(asked, 1)]
+    talks.append(talk(6, "don't commit").edit("/srv/work/reef/a.py", "x"))
+    talks.append(talk(7, "shall we commit?").edit("/srv/work/reef/a.py", "x"))
+    talks += [
+        talk(number, "/commit", "continue", "ok, go on").edit("/srv/work/reef/a.py", "x") for number in (8, 9, 10)
+    ]
+    with harvested(home, tmp_path, *talks) as memory:
+        assert memory.lessons.list() == []
+        (project,) = memory.store.projects()
+        assert habits(memory.reading(), project.id, 5) == [Habit("commit", 4)]
+        memory.harvest([talk(11, "update changelog").edit("/srv/work/reef/a.py", "x").write(tmp_path)])
+        assert habits(memory.reading(), None, 5) == [Habit("commit", 4), Habit("update changelog", 3)]
+        assert habits(memory.reading(), "another", 5) == []
 
 
 def test_a_conversation_that_was_copied_counts_once(home: Path, tmp_path: Path) -> None:

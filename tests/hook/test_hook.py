@@ -13,6 +13,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.store import spool
+from tests.conftest import ClaudeSession
 from tests.hook.conftest import MISSING, context, hook
 
 
@@ -35,6 +36,19 @@ def test_a_known_failure_is_answered_with_what_worked(harvested: Path) -> None:
     said = context(hook("tool-failed", payload))
     assert "uv sync --extra postgres" in said["additionalContext"]
     assert "2x in 2 sessions" in said["additionalContext"]
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_an_error_that_names_no_program_is_known_by_the_command(home: Path, tmp_path: Path, agent: str) -> None:
+    error = "error: unrecognized subcommand 'gauge'"
+    with Hardwon(home) as memory:
+        for day in (1, 2):
+            session = ClaudeSession(f"s{day}", day=day).run("reef gauge list", error, exit_code=2)
+            memory.harvest([session.run("gauge list", "3 gauges").write(tmp_path)])
+    payload = {"cwd": "/srv/work/reef", "error": f"Exit code 2\n{error}", "tool_response": f"Exit code 2\n{error}"}
+    for command, known in (("reef gauge list", True), ("tide gauge list", False)):
+        done = hook("tool-failed", {**payload, "tool_input": {"command": command}}, "--agent", agent)
+        assert ("replace `reef gauge` with `gauge`" in done.stdout) is known
 
 
 @pytest.mark.parametrize(

@@ -547,7 +547,7 @@ def test_a_home_without_sessions_invites(tmp_path: Path) -> None:
             assert visitor.get(path).status == 200, path
 
 
-def test_the_home_names_a_model_that_is_at_hand(tmp_path: Path) -> None:
+def test_the_home_names_a_model_that_is_at_hand_and_counts_habits(tmp_path: Path) -> None:
     from tests.serve.service import fill, served
 
     program = tmp_path / "bin" / "claude"
@@ -555,8 +555,14 @@ def test_the_home_names_a_model_that_is_at_hand(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
     fill(tmp_path / "hardwon", Path(), tmp_path)
+    with Hardwon(tmp_path / "hardwon") as memory:
+        asked = [ClaudeSession(f"h{day}", day=day).user("commit <b>all").edit("/srv/a.py", "x") for day in (1, 2, 3)]
+        memory.harvest([one.write(tmp_path / "habits") for one in asked], mine=True)
     with served({**environment(tmp_path / "hardwon", Path()), "PATH": str(program.parent)}) as service:
-        assert "hardwon distil --with claude" in Visitor(service, service.token).page("/")
+        home = Visitor(service, service.token).page("/")
+        assert "hardwon distil --with claude" in home
+        assert "“commit &lt;b&gt;all”" in home
+        assert "asked for in 3 sessions; counted, not a lesson" in home
 
 
 def test_the_journal_tells_what_was_tried_and_takes_what_was_learned(service: Service, owner: Visitor) -> None:

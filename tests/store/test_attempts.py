@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -10,10 +11,13 @@ from hardwon import Ran
 from hardwon.capture import crash, past_failures, record
 from hardwon.capture.attempts import kept
 from hardwon.config import Config
-from hardwon.store import attempts, check, fulltext, integrity, meta
+from hardwon.harvest.rules.said import Habit, habits
+from hardwon.harvest.walk import harvest
+from hardwon.store import attempts, check, failures, fulltext, integrity, meta
 from hardwon.store.attempts import AttemptRow, FileRow, SimilarAttempt
 from hardwon.store.database import Database
 from hardwon.text.normalise import made
+from tests.conftest import ClaudeSession
 
 HOUR = 3_600_000_000
 
@@ -203,3 +207,18 @@ def test_a_runs_failures_are_recorded_with_their_errors_and_told(db: Database) -
     ]
     assert past_failures.block(db, Config(), 0, run="r2", project=None, task="").text == ""
     assert [result.says for result in check.store(db) if not result.ok] == []
+
+
+def test_habits_and_quoted_lines_are_found_alike_on_both_engines(db: Database, tmp_path: Path) -> None:
+    line = "fatal: no tag v9 found in 50% of C:\\reef_one"
+    for day in (1, 2, 3):
+        session = ClaudeSession(f"s{day}", day=day).user("please commit").edit("/srv/work/reef/a.py", "x")
+        harvest(db, [session.run("make release", line, exit_code=2).write(tmp_path)])
+    assert habits(db, None, 2) == [Habit("please commit", 3)]
+    ((project,),) = db.query("SELECT id FROM project")
+    assert habits(db, project, 2) == [Habit("please commit", 3)]
+    assert habits(db, "another", 2) == []
+    ((id, excerpt),) = db.query("SELECT DISTINCT failure, excerpt FROM occurrence")
+    assert failures.quoted_as(db, f" {excerpt}\n", None) == failures.quoted_as(db, excerpt, project) == id
+    assert failures.quoted_as(db, excerpt, "another") is None
+    assert failures.quoted_as(db, "% _ % no tag v9 found", None) is None

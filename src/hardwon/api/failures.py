@@ -35,13 +35,16 @@ def recall(
     `only_here` tells nothing that the project itself has not seen.
     """
     found = fingerprint(output, command)
-    if found is None:
-        return KnownFailure(known=False)
-    row = pages.failure_in(db, found.id, project or "") if only_here else failures.get(db, found.id)
-    if row is None and (alike := failures.begun_like(db, found.beginning, project if only_here else None)):
-        return _begun_alike(db, alike, project, now, only_here=only_here)
-    if row is None:
+    here = (project or "") if only_here else None
+    row = _get(db, found.id, here) if found else None
+    if row is None and (quoted := failures.quoted_as(db, output, here)):
+        row = _get(db, quoted, here)
+    if row is None and found and (alike := failures.begun_like(db, found.beginning, here)):
+        return _begun_alike(db, alike, here, now)
+    if row is None and found:
         return KnownFailure(known=False, fingerprint=found.id, family=found.family, text=signature(found))
+    if row is None:
+        return KnownFailure(known=False)
     fixes = [
         fix for fix in failures.fixes(db, [row.id], project, only_here=only_here)[row.id] if fix.status == "active"
     ]
@@ -72,9 +75,13 @@ def recall(
     )
 
 
-def _begun_alike(db: Database, id: str, project: str | None, now: int, *, only_here: bool) -> KnownFailure:
+def _get(db: Database, id: str, project: str | None) -> FailureRow | None:
+    return failures.get(db, id) if project is None else pages.failure_in(db, id, project)
+
+
+def _begun_alike(db: Database, id: str, project: str | None, now: int) -> KnownFailure:
     """The output of an earlier failure began the same way; what mended that one need not mend this."""
-    row = pages.failure_in(db, id, project or "") if only_here else failures.get(db, id)
+    row = _get(db, id, project)
     if row is None:
         return KnownFailure(known=False)
     return KnownFailure(

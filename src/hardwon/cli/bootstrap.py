@@ -131,7 +131,8 @@ def lessons(
     headings = ("ID", "KIND", "STATUS", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
     table(headings, rows, right=(4,), spare=(3, 4, *([5] if several else []), 2))
     if unused:
-        say(f"{len(unused):,} more are no longer used: `hardwon lessons --status {unused[0].status}`", err=True)
+        number = "1 more is" if len(unused) == 1 else f"{len(unused):,} more are"
+        say(f"{number} no longer used: `hardwon lessons --status {unused[0].status}`", err=True)
 
 
 def _told(memory: Hardwon, projects: set[str]) -> set[str]:
@@ -189,14 +190,17 @@ def why(
         str,
         typer.Argument(help="A lesson, failure, attempt or session: the beginning of its id.", show_default=False),
     ],
+    all: Annotated[bool, typer.Option("--all", help="Every place, not only the newest.")] = False,
     json: Json = False,
 ) -> None:
     """Show where a lesson, a failure or an attempt comes from: session, message and quote.
 
     Example: hardwon why F3fa9
     """
-    from hardwon.api import Hardwon
+    from hardwon.api import Hardwon, convert
     from hardwon.api.connection import full_id
+    from hardwon.store import failures
+    from hardwon.text.shown import kind_of_error
 
     with Hardwon() as memory:
         full = full_id(memory, id, sessions=True)
@@ -208,7 +212,7 @@ def why(
             return
         if full.startswith("L"):
             answer = lesson_fields(memory, full)
-            sources = answer["sources"]
+            sources, more = answer["sources"], 0
             sure = f"confidence {answer['confidence']:.2f}" + (f", rule {answer['rule']}" if answer["rule"] else "")
             told = str(answer["text"])
             head = f"{full}  {answer['kind']}, {answer['status']}, {answer['trust']}, {sure}"
@@ -216,9 +220,17 @@ def why(
             found = memory.failures.get(full)
             row = found.failure
             answer, told = described(row), error_of(row)
-            sources = answer["seen"] = [place(each) for each in found.occurrences]
-            head = f"{full}  {row.family} failure, {count(row.occurrences, 'time')} in {count(row.sessions, 'session')}"
-        for source in sources if json else sources[:_SOURCES_SHOWN]:
+            met = found.occurrences
+            if all:
+                rows = failures.occurrences(memory.reading(), full, limit=row.occurrences)
+                met = [*map(convert.occurrence, rows)]
+            sources = answer["seen"] = [place(each) for each in met]
+            more = row.occurrences - len(met)
+            times = f"{count(row.occurrences, 'time')} in {count(row.sessions, 'session')}"
+            head = f"{full}  {kind_of_error(row.family)} failure, {times}"
+        told_of = sources if all else sources[:_SOURCES_SHOWN]
+        more += len(sources) - len(told_of)
+        for source in sources if json else told_of:
             source["commits"], source["from"] = _session(memory, source["session"])
     if json:
         print_json(answer)
@@ -232,10 +244,10 @@ def why(
         for failing, passing in dict.fromkeys(pairs):
             say(f"    failed: $ {shown(failing, 160)}")
             say(f"    passed: $ {shown(passing, 160)}")
-    for source in sources[:_SOURCES_SHOWN]:
+    for source in told_of:
         _print_source(source)
-    if (more := len(sources) - _SOURCES_SHOWN) > 0:
-        say(f"\n  and {more} more: add --json")
+    if more:
+        say(f"\n  and {more:,} more: `hardwon why {full[:9]} --all`")
 
 
 def _print_source(source: dict[str, Any]) -> None:

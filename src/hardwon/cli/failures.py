@@ -118,7 +118,7 @@ def show(
     from hardwon.api import Hardwon
     from hardwon.api.connection import full_id
     from hardwon.model.failure import Step
-    from hardwon.text.shown import remedy
+    from hardwon.text.shown import kind_of_error, remedy
 
     with Hardwon() as memory:
         found = memory.failures.get(full_id(memory, id))
@@ -127,7 +127,7 @@ def show(
     if json:
         print_json({**described(row), **_wasted(spent), "seen": [place(each) for each in places]})
         return
-    say(f"{row.id}  {row.family}\n  {shown(error_of(row))}\n")
+    say(f"{row.id}  {kind_of_error(row.family)}\n  {shown(error_of(row))}\n")
     drawn = sparkline(spent.times, row.first_seen, row.last_seen, _BINS)
     say(
         f"  {count(row.occurrences, 'time')} in {count(row.sessions, 'session')}, "
@@ -147,6 +147,8 @@ def show(
     for each in places:
         say(f"\n  {place(each)['at']}  {each.agent}  {short_path(each.path)}  message {each.message_index}")
         say(f"    $ {shown(each.command, 200)}\n    {shown(each.excerpt, 300)}")
+    if more := row.occurrences - len(places):
+        say(f"\n  and {more:,} more: `hardwon why {row.id[:9]} --all`")
 
 
 @app.command("match")
@@ -156,7 +158,7 @@ def match(
     project: ProjectOption = None,
     json: Json = False,
 ) -> None:
-    """Look up the error in a failed command's output. Prints nothing if it is not known.
+    """Look up the error in a failed command's output. Where it is not known, one line on stderr says so.
 
     Example: pytest 2>&1 | hardwon failures match
     """
@@ -171,3 +173,5 @@ def match(
         print_json({**msgspec.structs.asdict(found), "last_seen": iso(found.last_seen)})
     elif found.said:
         say(f"{shown(found.text)}\n{found.said}")
+    else:
+        say("No failure like this is known.", err=True)

@@ -153,7 +153,8 @@ def uninstall(
     nothing = f"Hardwon is not in {'any agent' if agent is None else chosen.title}'s settings."
     done = _agreed(changes, yes, dry_run, json, nothing, whole=diff)
     if done and not json:
-        say(f"Hardwon is removed from {whose} settings.")
+        everywhere = "every agent's" if agent is None else whose
+        say(f"Hardwon is removed from {everywhere} settings.")
     if purge and dry_run and not json and _home().exists():
         say(f"{_home()} and everything in it would be deleted.")
     elif purge and not dry_run and (done or not changes):

@@ -63,8 +63,10 @@ def search(
 
     from hardwon.api import Hardwon
     from hardwon.store import projects
+    from hardwon.text.shown import SAID_KINDS, kind_of_error
 
     end = moment(until, "--until")
+    kind = next((family for family, said in SAID_KINDS.items() if said == kind), kind)
     with Hardwon() as memory:
         found = memory.search(
             query,
@@ -95,13 +97,13 @@ def search(
         say("Nothing found.", err=True)
     elif explain:
         for hit in (*hits, *passages):
-            say(f"{hit.score:.2f}  {hit.id[:9]}  {hit.type} {hit.kind}  {shown(hit.text, 200)}".rstrip())
+            say(f"{hit.score:.2f}  {hit.id[:9]}  {hit.type} {kind_of_error(hit.kind)}  {shown(hit.text, 200)}".rstrip())
             made_of = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
             say(f"      {made_of}  ({hit.status or 'no status'}, {day(hit.at)})")
     else:
         if not passages and not any(hit.parts.get("lexical") for hit in hits):
             say("None of these words were found. Nearest in meaning:", err=True)
-        rows = [(hit.id[:9], f"{hit.score:.2f}", hit.type, hit.kind, hit.text) for hit in hits]
+        rows = [(hit.id[:9], f"{hit.score:.2f}", hit.type, kind_of_error(hit.kind), hit.text) for hit in hits]
         if rows:
             table(("ID", "SCORE", "TYPE", "KIND", "TEXT"), rows)
         if passages:

@@ -30,12 +30,14 @@ from hardwon.cli.app import (
     upgraded,
 )
 from hardwon.cli.table import width, wrapped
-from hardwon.errors import NotFound
+from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
+    from hardwon.harvest.rules.said import Habit
     from hardwon.harvest.walk import Progress, Report
     from hardwon.model.nouns import Bootstrap, Failure, Lesson, Project
+    from hardwon.store.failures import Met
 
 _FIRST_BYTES = 4_000_000
 """What is read at a time before the first screen is shown: the newest sessions. Larger files come afterwards."""
@@ -44,7 +46,7 @@ _FIRST_SECONDS = 4.0
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take; what is left comes with the next run."""
 _PROJECTS_COMPARED = 12
-_FAILURES_SHOWN, _STATEMENTS_SHOWN, _LINES_SHOWN = 3, 3, 4
+_FAILURES_SHOWN, _STATEMENTS_SHOWN, _HABITS_SHOWN, _LINES_SHOWN = 3, 3, 2, 4
 _TALL = 30
 """Lines of a terminal that have room for all that; a lower one is shown one less of each, and no empty lines."""
 _NARROWEST, _WIDEST = 60, 100
@@ -60,6 +62,13 @@ class _Screen(NamedTuple):
     failing: Sequence[Failure]
     tokens: dict[str, int]
     said_again: Sequence[Lesson]
+    habits: Sequence[Habit]
+    met: Met
+
+    @property
+    def tells(self) -> bool:
+        """Whether there is anything to look at: an error that came back, or something said again."""
+        return bool(self.failing or self.said_again or self.habits)
 
 
 def up(
@@ -67,20 +76,23 @@ def up(
         int | None, typer.Option(help="Read at most this many new sessions, the most valuable first.", min=1)
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Show the bundled examples; nothing is saved.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="With --demo: save the examples like your sessions.")] = False,
     json: Json = False,
 ) -> None:
     """Read the agent sessions on this machine and show what they teach.
 
     Finds the sessions of every supported agent and reads the new ones, newest first. Then it picks the project with the
     most to say and shows what keeps failing, what you keep telling your agents, and what the next session will be told.
-    If there are no sessions it shows bundled examples, which are not saved. Ctrl-C stops and keeps everything read so
-    far.
+    If there are no sessions it shows bundled examples, which are not saved; `up --demo --keep` saves them, so that
+    `why` and `failures` find them. Ctrl-C stops and keeps everything read so far.
 
     Example: hardwon up
     """
     from hardwon.api import Hardwon
     from hardwon.cli.install import move_over
 
+    if keep and not demo:
+        raise HardwonError("--keep is for the examples: `hardwon up --demo --keep`; your own sessions are always saved")
     move_over()
     with Hardwon() as memory:
         if not demo:
@@ -92,8 +104,8 @@ def up(
     if not json:
         why = "These" if demo else "No agent sessions were found on this machine: these"
         say(f"{why} are the bundled examples.\n")
-    with _thrown_away() as memory:
-        _up(memory, _examples(), sample, examples=True, json=json)
+    with Hardwon() if keep else _thrown_away() as memory:
+        _up(memory, _examples(), sample, examples=not keep, mine=True, json=json)
 
 
 @contextmanager
@@ -106,28 +118,33 @@ def _thrown_away() -> Iterator[Hardwon]:
         yield memory
 
 
-def _up(memory: Hardwon, paths: list[Path], sample: int | None, *, examples: bool, json: bool) -> None:
+def _up(
+    memory: Hardwon, paths: list[Path], sample: int | None, *, examples: bool, json: bool, mine: bool = False
+) -> None:
     (first, *later), known = _newest_first(paths), memory.store.totals() if memory.exists else {}
     if json or sample or not sys.stdout.isatty():
         first, later = paths, []
     with progress_bar() as progress:
         begun = monotonic()
         most = sample or memory.config.sample if not later else None
-        report = memory.harvest(first, most=most, mine=examples, progress=progress)
+        report = memory.harvest(first, most=most, mine=mine, progress=progress)
         while later and monotonic() - begun < _FIRST_SECONDS:
-            _add_up(report, memory.harvest(later.pop(0), mine=examples, progress=progress))
+            _add_up(report, memory.harvest(later.pop(0), mine=mine, progress=progress))
     rest = [path for some in later for path in some]
     unread = len(rest) - len(memory.sessions.harvested(rest)) if rest else 0
+    early = _screen(memory) if unread else None
+    if early is not None and early.tells:
+        say(bold("A first look, at the newest sessions. The whole report follows."))
+        _show(memory, report, known, early, examples=examples)
     if unread:
-        _show(memory, report, known, examples=examples)
         say(f"\nStill reading {count(unread, 'older file')}. Ctrl-C stops and keeps what has been read.\n", err=True)
     with progress_bar() as progress:
         if rest:
-            _add_up(report, memory.harvest(rest, most=memory.config.sample, mine=examples, progress=progress))
+            _add_up(report, memory.harvest(rest, most=memory.config.sample, mine=mine, progress=progress))
         if not examples:
             _finish(memory, report, progress)
+    screen = _screen(memory)
     if json:
-        screen = _screen(memory)
         print_json(
             {
                 "examples": examples,
@@ -135,10 +152,13 @@ def _up(memory: Hardwon, paths: list[Path], sample: int | None, *, examples: boo
                 "totals": memory.store.totals(),
                 "project": screen.project.name if screen else None,
                 "bootstrap": screen.briefing if screen else None,
+                "habits": [one._asdict() for one in screen.habits] if screen else [],
             }
         )
         return
-    _show(memory, report, known, examples=examples)
+    if early is not None and early.tells:
+        say(bold("The whole report, in place of the first look above."))
+    _show(memory, report, known, screen, examples=examples)
     _say_next(examples=examples)
     if not examples:
         say_pending(memory)
@@ -193,34 +213,46 @@ def _examples() -> list[Path]:
 
 
 def _screen(memory: Hardwon) -> _Screen | None:
-    """Of the project with the most to say: the most lines told, then the most sessions."""
+    """Of the project with the most to say: the most lines told, then the most sessions; one that says something."""
     known = [one for one in memory.store.projects() if one.sessions]
     told = [(memory.bootstrap(each.id), each) for each in known[:_PROJECTS_COMPARED]]
-    if not told:
-        return None
-    briefing, project = max(told, key=lambda pair: (_told_lines(pair[0]), pair[1].sessions))
+    told.sort(key=lambda pair: (_told_lines(pair[0]), pair[1].sessions), reverse=True)
+    screens = (_screen_of(memory, len(known), *pair) for pair in told)
+    first = next(screens, None)
+    return first if first is None or first.tells else next((one for one in screens if one.tells), first)
+
+
+def _screen_of(memory: Hardwon, projects: int, briefing: Bootstrap, project: Project) -> _Screen:
+    from hardwon.harvest.rules.said import habits
+    from hardwon.store.failures import met_in
+
     failing = [row for row in memory.failures.list(project=project.id) if row.sessions > 1 and row.family != "agent"]
     costs = memory.failures.costs([row.id for row in failing[:_FAILURES_SHOWN]])
     said = memory.lessons.list(project=project.id, status="active")
     again = [one for one in said if one.trust == "human" and one.source_count > 1]
     again.sort(key=lambda one: -one.source_count)
     tokens = {id: cost.tokens for id, cost in costs.items()}
-    return _Screen(len(known), project, briefing, failing[:_FAILURES_SHOWN], tokens, again[:_STATEMENTS_SHOWN])
+    often = habits(memory.reading(), project.id, _HABITS_SHOWN)
+    met = met_in(memory.reading(), project.id)
+    return _Screen(
+        projects, project, briefing, failing[:_FAILURES_SHOWN], tokens, again[:_STATEMENTS_SHOWN], often, met
+    )
 
 
-def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: bool) -> None:
+def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Screen | None, *, examples: bool) -> None:
     from hardwon.cli.harvest import say_of_others
 
     totals = memory.store.totals()
     say(_read(report, totals, known))
     say_of_others(report)
-    screen = _screen(memory)
     if screen is None:
         return
     project, briefing = screen.project, screen.briefing
     less = 0 if _is_tall() else 1
     others = f" (of {screen.projects} projects, the one with the most to say)" if screen.projects > 1 else ""
-    say(f"\n{shown(project.name)}: {count(project.sessions, 'session')}{others}")
+    say(f"{'' if less else chr(10)}{shown(project.name)}: {count(project.sessions, 'session')}{others}")
+    if before := screen.met.errors - screen.met.different:
+        say(f"{before:,} of its {screen.met.errors:,} errors had come up in an earlier session.")
     _heading("WHAT KEEPS FAILING", "sessions  tokens")
     for row in screen.failing[: _FAILURES_SHOWN - less]:
         fix = next((fix for fix in row.fixes if fix.status == "active"), None)
@@ -230,10 +262,13 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], *, examples: b
     if not screen.failing:
         _item("", "No error has come back in a second session.")
     _heading("WHAT YOU KEEP TELLING THEM", "sessions")
-    for lesson in screen.said_again[: _STATEMENTS_SHOWN - less]:
+    said = screen.said_again[: _STATEMENTS_SHOWN - less]
+    for lesson in said:
         _item(lesson.id[:9], lesson.text, f"{lesson.source_count:>8}")
-    if not screen.said_again:
-        _item("", "Nothing yet that you said in more than one session.")
+    for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
+        _item("", f'you asked: "{habit.words}" (counted, not a lesson)', f"{habit.sessions:>8}")
+    if not (screen.said_again or screen.habits):
+        _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
     for line in briefing.lines[: _LINES_SHOWN - less]:
         _item(line.id[:9], line.text)
@@ -260,10 +295,8 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
         if totals[name] > known.get(name, 0)
     ]
     learned = f": {' and '.join(new)} new" if new and known else ""
-    errors, before = totals["distinct_errors"], totals["seen_before"]
-    again = f" {before:,} of {errors:,} errors had come up in an earlier session." if before else ""
     read = read_now(report, totals["sessions"], known.get("sessions", 0))
-    return f"Read {read} in {report.seconds:.0f} s{learned}.{again}"
+    return f"Read {read} in {report.seconds:.0f} s{learned}."
 
 
 def _say_next(*, examples: bool) -> None:
@@ -271,7 +304,10 @@ def _say_next(*, examples: bool) -> None:
     from hardwon.harvest.distil.chosen import installed
 
     if examples:
-        steps = [("hardwon harvest FOLDER", "learn from sessions in another folder")]
+        steps = [
+            ("hardwon up --demo --keep", "save these examples: `why ID` finds them"),
+            ("hardwon harvest FOLDER", "learn from sessions in another folder"),
+        ]
     else:
         steps = [("hardwon why ID", "where a line comes from"), ("hardwon failures", "everything that keeps failing")]
     waiting = [agent.agent for agent in here() if agent.found and not agent.installed]

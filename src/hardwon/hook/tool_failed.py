@@ -22,7 +22,8 @@ def advice(database: str, payload: dict[str, object], config: HookConfig) -> str
     error = payload.get("error")
     if not isinstance(error, str) or not error:
         return ""
-    found = fingerprint(error, _command(payload))
+    command = payload.get("command")
+    found = fingerprint(error, command if isinstance(command, str) else "")
     if found is None:
         return ""
     db = read.connect(database)
@@ -43,9 +44,3 @@ def advice(database: str, payload: dict[str, object], config: HookConfig) -> str
         avoid=json.loads(avoid),
     )
     return fenced(f"{INTRODUCTION}\n- {line}", read.fence_key(db))
-
-
-def _command(payload: dict[str, object]) -> str:
-    given = payload.get("tool_input")
-    command = (given.get("command") or given.get("cmd")) if isinstance(given, dict) else None
-    return command if isinstance(command, str) else ""

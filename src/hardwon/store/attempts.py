@@ -15,6 +15,7 @@ from hardwon.text.normalise import derived
 _POOL = 100
 _TRIES_LOOKED_BACK = 50
 """How many of the best matches are looked at closely."""
+_MOST_TASKS_READ = 20_000
 _DAY = 86_400_000_000
 _ORDER = "started_at DESC, number DESC"
 
@@ -331,6 +332,17 @@ def mended_in_run(db: Database, root: str) -> dict[str, Mended]:
         (root,),
     )
     return {row[0]: Mended(*row) for row in rows}
+
+
+def short_tasks(db: Database, project: str | None, longest: int) -> list[tuple[str, str]]:
+    """(what was asked for in at most so many characters, the conversation), of one's own sessions, the newest first."""
+    rows = db.query(
+        "SELECT a.task, a.root FROM attempt a JOIN session s ON s.id = a.session WHERE a.source = 'session' "
+        "AND s.owner = 'own' AND (? IS NULL OR a.project = ?) AND length(a.task) <= ? "
+        "ORDER BY a.started_at DESC, a.id LIMIT ?",
+        (project, project, longest, _MOST_TASKS_READ),
+    )
+    return [(task, root) for task, root in rows]
 
 
 class FailedTry(NamedTuple):

@@ -13,7 +13,7 @@ from hardwon.model.failure import FETCHES, FOREIGN, HINTED, OFFERED, PROPOSED, F
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.spool import told_in
-from hardwon.text.normalise import derived
+from hardwon.text.normalise import derived, lazy_pattern
 
 if TYPE_CHECKING:
     from hardwon.failures.ledger import Findings
@@ -27,6 +27,8 @@ _MAX_VISITS = 20
 _MAX_EXAMPLES = 8
 """Newest occurrences whose words an error is told with."""
 _MAX_OCCURRENCES_TOLD = 20
+_SHORTEST_QUOTED, _LONGEST_QUOTED = 12, 300
+_RARE = lazy_pattern(r"\w{3,}")
 _MAX_EVIDENCE_TOLD = 5
 FAILURE_COLUMNS = "id version family error_type signature first_seen last_seen occurrences sessions".split()
 _SAY_AGAIN = "ON CONFLICT (id) DO UPDATE SET " + ", ".join(
@@ -381,6 +383,26 @@ def begun_like(db: Database, beginning: str, project: str | None) -> str | None:
         (beginning, project, project),
     )
     return rows[0][0] if rows and beginning else None
+
+
+def quoted_as(db: Database, output: str, project: str | None) -> str | None:
+    """The only failure of which this very line is kept, as a person pipes it in who read it here; None if several."""
+    line = " ".join(output.split())
+    names = _RARE.findall(line) if _SHORTEST_QUOTED <= len(line) <= _LONGEST_QUOTED else []
+    if not names:
+        return None
+    held = f"%{max(names, key=len)}%"
+    rows = db.query(
+        "SELECT DISTINCT failure, excerpt, words FROM occurrence WHERE (excerpt LIKE ? OR words LIKE ?) "
+        "AND (? IS NULL OR project = ?)",
+        (held, held, project, project),
+    )
+    found = {
+        id
+        for id, excerpt, words in rows
+        if line in {" ".join(one.split()) for one in (excerpt, words, *excerpt.split("\n"))}
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 class Met(NamedTuple):

@@ -117,6 +117,11 @@ def _nearest(path: Path) -> Path:
 IN_MEMORY = Path(":memory:")
 """No file: what SQLite calls a store that ends with its connection."""
 
+_NONE_YET = (
+    "there is no store at {} yet: run `hardwon up` first. The examples that it shows where there are no sessions "
+    "are not saved; `hardwon up --demo --keep` saves them"
+)
+
 
 class SqliteDatabase:
     """A file on this machine."""
@@ -139,9 +144,7 @@ class SqliteDatabase:
             flags |= apsw.SQLITE_OPEN_CREATE
             refuse_lone_journal(path)
         elif not path.exists():
-            raise (
-                _gone(path) if write else StoreError(f"there is no store at {path.parent} yet: run `hardwon up` first")
-            )
+            raise _gone(path) if write else StoreError(_NONE_YET.format(path.parent))
         elif write:
             make_home(path.parent)  # an older version left it open to others
         try:

@@ -269,7 +269,7 @@ def _half_tokens_more(char: str) -> int:
 # Failures and fixes as lines that an agent can act on, at most `MAX_LINE_CHARACTERS` long.
 
 MAX_LINE_CHARACTERS = 320
-_QUOTED = ("run", "drop")
+_QUOTED = {"run": "run", "drop": "leave out"}
 _AGAIN = "often passes when run again"
 
 
@@ -304,6 +304,15 @@ def failure_line(
     return line if len(line) <= MAX_LINE_CHARACTERS else line[: MAX_LINE_CHARACTERS - 1].rstrip() + "…"
 
 
+SAID_KINDS = {"eslint": "js-lint", "jest": "js-test"}
+"""Families named after one program that stand for several: biome and prettier are no eslint, bun and vitest no jest."""
+
+
+def kind_of_error(family: str) -> str:
+    """A family as people read it."""
+    return SAID_KINDS.get(family, family)
+
+
 def remedy(steps: Steps, succeeded_as: str) -> str:
     """What worked: the steps, and the call that then succeeded when it was another one."""
     done = _told(steps)
@@ -319,7 +328,7 @@ def _told(steps: Steps) -> str:
         if action == "again"
         else what
         if action == "did"
-        else f"{action} `{what}`"
+        else f"{_QUOTED[action]} `{what}`"
         if action in _QUOTED
         else f"{action} {what}"
         for action, what in steps

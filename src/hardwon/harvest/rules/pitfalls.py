@@ -26,7 +26,7 @@ from hardwon.text.normalise import lazy_pattern, tilde
 
 FIX_RULE = Rule(
     "fixed-by-command",
-    4,
+    5,
     ("pitfall", "tool-quirk"),
     "what failed until a command was run, or another call was made",
     "store",
@@ -41,6 +41,8 @@ _PLACE = lazy_pattern(r" \((?P<file>[\w.-]+\.\w{1,6})\)$")
 _INLINE_PROGRAM = lazy_pattern(r"\s+(?:-c|-e|-)?\s*(?:…|<<…|\"…|'…).*$")
 _NUMBER = lazy_pattern(r"(?<=\s)#?\d{2,}(?=\s|$)")
 _SETTING = lazy_pattern(r"(?P<name>[A-Z][A-Z0-9_]{2,})=")
+_OWN_WORDS = {"ignored by one of … files": "ignored by one of your .gitignore files"}
+"""Signatures that leave out a word that is always the same."""
 
 
 def fix_drafts(fixes: Iterable[Fix]) -> list[Draft]:
@@ -99,7 +101,8 @@ def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_
     gist = _failed(command, signature)
     if steps and steps[0].action == "drop":
         whole = gist if "…" not in gist else " ".join(gist.split()[:2])
-        return f"Leave out `{steps[0].what}` of `{_general(whole)}`, which fails here with {signature}."
+        error = _OWN_WORDS.get(signature, signature)
+        return f"Leave `{steps[0].what}` out of `{_general(whole)}`, or it fails with: {error}."
     if steps and steps[0].action == "replace":
         return f"Replace {steps[0].what}: the first fails here with {signature}."
     if worked and worked.startswith(gist):

@@ -15,7 +15,7 @@ from hardwon.harvest.rules import Found, Rule, dropped
 from hardwon.harvest.rules.sentences import NOBODY_TYPES, SHORTEST_SENTENCE, Statement, gated_pattern, specific, worth
 from hardwon.model.lesson import Draft, Kind, Source
 from hardwon.model.session import Session
-from hardwon.store import sessions
+from hardwon.store import attempts, sessions
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
 from hardwon.store.sessions import Said
@@ -26,7 +26,7 @@ RULES = (
     Rule("asked-to-keep", 1, ("preference", "fact"), "what the user asked to be written down or remembered"),
     Rule("user-directive", 5, ("preference", "decision"), "what the user wants always, never, or instead"),
     Rule("user-correction", 4, ("preference",), "what the user said after stopping or refusing the agent"),
-    Rule("users-language", 1, ("identity",), "the language that the user writes to agents, where it is not English"),
+    Rule("users-language", 2, ("identity",), "the language that the user writes to agents, where it is not English"),
     Rule("said-again", 1, ("preference",), "what the user had to say in several sessions", "store"),
 )
 BY_FORM = ("user-directive", "user-correction")
@@ -319,7 +319,7 @@ def users_language(session: Session, said: Sequence[Statement]) -> list[Draft]:
     in_kind = sum(called(text) == name for text in answers) >= _SHARE_IN_A_LANGUAGE * len(answers)
     at = next(index for index, text in typed.items() if called(text) == name)
     source = Source(message_index=at, quote=typed[at].strip()[:_LONGEST], origin="user")
-    text = f"The user writes {name}, and is answered in it." if in_kind else f"The user writes {name}."
+    text = f"The user writes {name}; answer in {name}." if in_kind else f"The user writes {name}."
     return [Draft(kind="identity", text=text, confidence=0.85, rule="users-language", source=source, measured=True)]
 
 
@@ -468,6 +468,50 @@ def _repeat(best: sessions.StatementRow, group: Sequence[sessions.StatementRow])
     kind = _kind(_LEAD.sub("", best.quote))  # so that it is the lesson that one session made of the same words
     draft = Draft(kind=kind, text=best.text, confidence=0.72, rule="said-again", source=source)
     return Found(draft, list(cited.values()))
+
+
+# Short requests that come again in many sessions: habits, which are counted and shown, and never a lesson.
+
+_LONGEST_REQUEST = 60
+_MOST_STEMS_OF_A_HABIT = 4
+_FEWEST_SESSIONS_OF_A_HABIT = 3
+_PARTS_OF_A_REQUEST = lazy_pattern(r"\s*(?:[,;.!:](?:\s+|$)|[，。！；、]|\b(?:and|then)\b)\s*", re.IGNORECASE)
+_OPENS_NO_REQUEST = ("/", "<", "[", "{", "#", "@", "http")
+_ADDS_NOTHING = frozenset(
+    stem(word)
+    for word in "this it that these them all everything changes now again too well as ok okay great good thanks when "
+    "you're done go on ahead continue proceed yes yep sure next try retry can could".split()
+) | frozenset("可以好的是继续")
+
+
+class Habit(NamedTuple):
+    words: str
+    """As it was typed most often."""
+    sessions: int
+
+
+def habits(db: Database, project: str | None, limit: int) -> list[Habit]:
+    """What a user asks for in a few words in session after session, such as `commit`; the most frequent first.
+
+    Only requests at which something was done are kept, and counted.
+    """
+    typed: dict[frozenset[str], Counter[str]] = defaultdict(Counter)
+    roots: dict[frozenset[str], set[str]] = defaultdict(set)
+    for task, root in attempts.short_tasks(db, project, _LONGEST_REQUEST):
+        if _ASKS.search(task) or task.startswith(_OPENS_NO_REQUEST):
+            continue
+        for part in filter(None, _PARTS_OF_A_REQUEST.split(task.lower())):
+            words = words_of(part)
+            stems = frozenset(one.partition(".")[0] for one in words.stems) - _ADDS_NOTHING
+            if stems and len(stems) <= _MOST_STEMS_OF_A_HABIT and not words.negated:
+                typed[stems][part] += 1
+                roots[stems].add(root)
+    found = [
+        Habit(min(typed[stems], key=lambda part: (-typed[stems][part], len(part), part)), len(several))
+        for stems, several in roots.items()
+        if len(several) >= _FEWEST_SESSIONS_OF_A_HABIT
+    ]
+    return sorted(found, key=lambda one: (-one.sessions, one.words))[:limit]
 
 
 # What an agent says was decided, or was the cause: a claim, which waits until another session makes it, too.

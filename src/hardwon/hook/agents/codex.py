@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardwon.hook.agents.fields import common, envelope, part, text
+from hardwon.hook.agents.fields import common, envelope, text
 
 AGENT = "codex"
 _NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "tool-failed": "PostToolUse"}
@@ -17,7 +17,7 @@ def event(kind: str, payload: dict[str, object]) -> dict[str, object] | None:
     if kind == "tool-failed":
         response = payload.get("tool_response")
         output = response if isinstance(response, str) else text(response, "output", "stderr", "stdout")
-        if not output or not _may_have_failed(output, text(part(payload, "tool_input"), "command", "cmd")):
+        if not output or not _may_have_failed(output, text(seen, "command")):
             return None
         seen["error"] = output
     return seen

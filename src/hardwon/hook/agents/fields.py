@@ -32,6 +32,7 @@ def common(payload: dict[str, object]) -> dict[str, object]:
         "prompt": text(payload, "prompt"),
         "call_id": text(payload, "tool_use_id"),
         "subagent": text(payload, "agent_id"),
+        "command": text(part(payload, "tool_input"), "command", "cmd"),
         "error": "",
     }
 

@@ -29,7 +29,7 @@ from hardwon.serve.middleware import COOKIE, LOGIN_FORM, PAGE_HEADERS, wants_pag
 from hardwon.serve.problems import Problem, Refused
 from hardwon.serve.resources.health import cookie_of
 from hardwon.serve.routes import Asked, reading
-from hardwon.text.shown import clean
+from hardwon.text.shown import clean, kind_of_error
 
 PER_PAGE = 50
 _MAX_PROJECTS_OFFERED = 300
@@ -65,6 +65,7 @@ def _environment() -> jinja2.Environment:
         del made.filters[unsafe]
     made.globals.update(url=url, version=__version__)
     made.filters.update(ago=_ago, exact=_exact, iso=datetime.isoformat, short=short, count=count)
+    made.filters.update(kind_of_error=kind_of_error)
     made.filters.update(spoken=spoken, blocks=blocks, by_whom=lambda trust: SAID_BY.get(trust, trust))
     return made
 

@@ -14,6 +14,7 @@ from litestar.params import Parameter
 from hardwon.api import Hardwon
 from hardwon.clock import ago, moment, now, to_microseconds
 from hardwon.harvest.distil.chosen import OFF, installed
+from hardwon.harvest.rules.said import habits
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Again, Window
 from hardwon.model.nouns import Bootstrap, Lesson, Line
@@ -35,7 +36,7 @@ VERDICTS = {
 _DAY = 24 * 3600 * 1_000_000
 _WEEK = 7 * _DAY
 _WEEKS_DRAWN, _FEWEST_WEEKS = 26, 7
-_SHOWN = 5
+_SHOWN, _HABITS_SHOWN = 5, 2
 
 
 class Proof(NamedTuple):
@@ -81,6 +82,7 @@ def _sums(memory: Hardwon, project: str | None, last: int, period: Period, limit
         "proof": _proof(memory, project or "", period),
         "failing": failing,
         "said": browse.said_again(memory, project=project, limit=_SHOWN),
+        "habits": habits(memory.reading(), project, _HABITS_SHOWN),
         "learned": browse.learned(memory, project=project, since=last - _WEEK, limit=_SHOWN),
         "totals": browse.totals(memory, project=project),
     }
