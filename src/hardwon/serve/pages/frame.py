@@ -104,7 +104,7 @@ SAID_BY = {
     "measured": "counted in sessions",
     "corroborated": "said by several sources",
     "claimed": "said by an agent",
-    "untrusted": "nobody vouches for it",
+    "untrusted": "not confirmed by anyone",
 }
 """How far a lesson is trusted → where that comes from."""
 
