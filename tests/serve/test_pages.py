@@ -483,7 +483,7 @@ def test_a_briefing_says_why_in_words_and_the_sum_behind_it(harbour: Visitor) ->
     text = html.unescape(harbour.page("/briefing"))
     whys = re.findall(r'<summary title="How it was weighed">([^<]+)</summary><p class="soft">([^<]+)<', text)
     assert any(said.startswith("Said by a person in ") for said, _ in whys)
-    assert any(re.match(r"Met \d+ times in 3 sessions, about \d+% likely in the next", said) for said, _ in whys)
+    assert any(re.match(r"Seen \d+ times in 3 sessions, about \d+% likely in the next", said) for said, _ in whys)
     assert all("×" in behind and "×" not in said for said, behind in whys)
     assert "The same." in text
     assert "The same." not in harbour.page("/briefing", budget="50")
@@ -682,7 +682,7 @@ def test_a_lesson_and_a_failure_tell_who_was_shown_them_and_what_came_of_it(tmp_
         assert '<span class="warn">met again' in owner.page(f"/failures/{failure}").partition("Who was shown it")[2]
 
 
-def test_every_place_where_a_failure_was_met_can_be_seen(tmp_path: Path) -> None:
+def test_every_place_of_a_failure_and_source_of_a_lesson_can_be_seen(tmp_path: Path) -> None:
     from tests.serve.service import served
 
     session = ClaudeSession("often", cwd="/srv/work/reef").user("Mend the hull.")
@@ -690,10 +690,14 @@ def test_every_place_where_a_failure_was_met_can_be_seen(tmp_path: Path) -> None
         session.run("make hull", "ModuleNotFoundError: No module named 'hulls'", exit_code=1)
     home = tmp_path / "hardwon"
     with Hardwon(home) as memory:
-        memory.harvest([session.write(tmp_path)], mine=True)
-        failure = memory.failures.list()[0].id
+        said = [ClaudeSession(f"said-{day}", cwd="/srv/work/reef", day=day) for day in range(1, 8)]
+        spoken = [each.user("Always mend the hull first.").write(tmp_path) for each in said]
+        memory.harvest([session.write(tmp_path), *spoken], mine=True)
+        failure, lesson = memory.failures.list()[0].id, memory.lessons.list()[0].id
     with served(environment(home, Path())) as service:
         owner = Visitor(service, service.token)
+        first, rest = owner.page(f"/lessons/{lesson}").split("2 more sources")
+        assert (first.count("<figure"), rest.count("<figure")) == (5, 2)
         some = owner.page(f"/failures/{failure}")
         assert "the newest 20 of 25" in some
         link = html.unescape(re.search(r'href="([^"]+)#met">show all', some)[1])  # type: ignore[index]
