@@ -354,7 +354,7 @@ def test_a_token_is_made_and_revoked_and_a_setting_changed(browser: Tab, service
     assert service.call("GET", "/api/me", token=secret).status == 401
     browser.page.fill("[aria-label^='Length of a briefing']", "777")
     browser.page.click("[aria-label^='Save: Length of a briefing']")
-    browser.page.wait_for_selector(".note.good:has-text('is changed')")
+    browser.page.wait_for_selector(".note.good:has-text('was changed')")
     browser.page.goto(f"{service.address}/briefing")
     assert "777 tokens" in browser.text()
 

@@ -110,7 +110,7 @@ def _drawn(weeks: dict[int, Again], project: str) -> charts.Chart | None:
         each = weeks.get(week, Again(0, 0, 0))
         day = datetime(1970, 1, 1) + timedelta(days=week)
         parts = (("fixed", each.fixed), ("again", each.before - each.fixed), ("new", each.errors - each.before))
-        about = f"week of {day:%d %b %Y}: {each.errors} errors, {each.before} seen before, {each.fixed} with a known fix"
+        about = f"week of {day:%d %b %Y}: {each.errors} errors, {each.before} seen before, {each.fixed} with known fix"
         behind = url("failures", "met", project=project, since=f"{day:%F}", until=f"{day + timedelta(days=6):%F}")
         found.append(charts.Column(f"{day:%d %b}", parts, about, behind))
     return charts.columns(found)
