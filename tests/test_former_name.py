@@ -104,7 +104,7 @@ def test_up_moves_the_hooks_over_and_says_so(user: Path, home: Path, hardwon: Ru
     formerly(Where(os.environ, user), "claude-code", home)
     settings = user / FILES["claude-code"]
     assert FORMER_NAME in settings.read_text()
-    assert "Claude Code called us by our former name" in hardwon("up").stderr
+    assert "Claude Code used Hardwon under its former name" in hardwon("up").stderr
     commands = json.dumps(json.loads(settings.read_text())["hooks"])
     assert "-m hardwon.hook " in commands
     assert FORMER_NAME not in commands

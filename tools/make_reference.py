@@ -29,6 +29,7 @@ NOTE = "<!-- Written by `make generated`; do not change it by hand. -->\n\n"
 VARIABLES = {
     "HARDWON_HOME": "the folder that holds everything; by default the user's data folder",
     "HARDWON_OFF": "`1`: read no session, tell agents nothing, write nothing",
+    "HARDWON_TEAM_TOKEN": "the token of `team_url`",
     "HARDWON_GITHUB_TOKEN": "with which `worker` reads artefacts of private repositories",
     "HARDWON_RUN": "the name of a loop, for `run`, `capture`, `journal` and `verify`",
     "HARDWON_FAILURE_MEMORY": "`0`: `run` only runs, `capture` records nothing, no block of past failures",

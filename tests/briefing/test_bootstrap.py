@@ -72,15 +72,32 @@ def test_a_recurring_failure_is_told_with_what_worked(home: Path, tmp_path: Path
     assert [left.reason for left in result.left_out] == [f"said by the failure {line.id}"]
 
 
-def test_where_no_error_ever_came_back_one_line_is_told_at_the_most(home: Path, tmp_path: Path) -> None:
+def test_where_no_error_ever_came_back_none_is_told(home: Path, tmp_path: Path) -> None:
     sessions = [
         ClaudeSession(f"s{day}", day=day).run(f"make part{day}", f"Error: no tide in part {chr(96 + day)}", exit_code=2)
         for day in range(1, 15)
     ]
     with harvested(home, tmp_path, *sessions) as memory:
         result = memory.bootstrap("reef")
-    assert [line.error for line in result.lines] == ["Error: no tide in part n"]
-    assert {left.reason for left in result.left_out} == {"not likely to come back"}
+    assert result.lines == ()
+    assert {left.reason for left in result.left_out} == {
+        "one session met it, and few errors are known to come back here"
+    }
+
+
+def test_what_one_session_met_is_told_where_it_was_mended_or_the_task_asks_for_it(home: Path, tmp_path: Path) -> None:
+    missing = "ModuleNotFoundError: No module named 'asyncpg'"
+    mended = (
+        ClaudeSession("s1", day=1)
+        .run("pytest -q", missing, exit_code=1)
+        .run("uv sync --extra postgres", "installed")
+        .run("pytest -q", "3 passed")
+    )
+    other = ClaudeSession("s2", day=2).run("make gauge", "Error: the gauge mount is read only", exit_code=2)
+    with harvested(home, tmp_path, mended, other) as memory:
+        assert ["asyncpg" in line.text for line in memory.bootstrap("reef").lines if line.kind == "failure"] == [True]
+        told = memory.bootstrap("reef", task="repair the read only gauge mount").lines
+    assert any("gauge mount is read only" in line.text for line in told)
 
 
 def test_a_task_moves_what_fits_it_up(home: Path, tmp_path: Path) -> None:

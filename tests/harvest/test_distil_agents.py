@@ -99,7 +99,7 @@ def test_the_first_agent_that_is_there_is_asked(hardwon: Run, typed: Path, stand
     calls = stand_in("codex")
     hardwon("harvest", typed)
     told = hardwon("distil").stderr
-    assert "codex would be asked" in told
+    assert "This asks codex." in told
     assert "leaves this machine" in told
     hardwon("distil", "--yes", "--model", "small")
     assert calls()[0]["args"][-3:] == ["-m", "small", "-"]

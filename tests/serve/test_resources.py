@@ -31,7 +31,7 @@ def test_health_asks_for_no_token_and_says_no_more_than_that(service: Service) -
 def test_the_first_start_lets_its_owner_do_everything(service: Service) -> None:
     assert service.get("/api/me") == {
         "name": "first",
-        "scopes": ["read", "write", "review", "admin", "sessions"],
+        "scopes": ["read", "write", "review", "admin", "sessions", "push"],
         "projects": [],
     }
 

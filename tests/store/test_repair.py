@@ -418,7 +418,7 @@ def test_a_flipped_bit_in_the_name_of_the_format_is_not_said_to_be_beyond_repair
     raw[5] ^= 4
     live.write_bytes(raw)
     assert "`hardwon doctor --fix` saves what can be read" in hardwon("lessons").stderr
-    assert "`hardwon doctor --fix` mends the store" in hardwon("doctor").stdout
+    assert "`hardwon doctor --fix` repairs the store" in hardwon("doctor").stdout
     assert hardwon("doctor", "--fix").returncode == 0
     assert bad(live) == []
 

@@ -81,7 +81,13 @@ _FAILURES_CONSIDERED = 500
 
 
 def failure_lines(
-    db: Database, project: str, fits: dict[str, float], left_out: list[LeftOut], *, only_here: bool
+    db: Database,
+    project: str,
+    fits: dict[str, float],
+    left_out: list[LeftOut],
+    *,
+    only_here: bool,
+    once_is_enough: bool = False,
 ) -> list[Line]:
     """Those worth a line, best first: the unlikely ones are not told, whatever room there is."""
     known = failures.likely(db, project, _FAILURES_CONSIDERED, [id for id in fits if id.startswith("F")])
@@ -94,8 +100,8 @@ def failure_lines(
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
         chance = chances.of(one)
-        mended = best_fix(fixes[one.row.id]) is not None
-        if reason := met_by_chance(one.row.sessions, chance.came_back, mended=mended):
+        wanted = once_is_enough or one.row.id in fits or best_fix(fixes[one.row.id]) is not None
+        if reason := met_by_chance(one.row.sessions, chance.came_back, wanted=wanted):
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
         scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance))

@@ -107,9 +107,9 @@ def most_told(errors: int, different: int) -> int:
     return FAILURES_TOLD if comes_back else 1
 
 
-def met_by_chance(sessions: int, came_back: float, *, mended: bool) -> str:
-    """Why what one session met is not worth a line: nothing helps against it, and errors are not known to come back."""
-    if sessions > 1 or mended or came_back >= _SHARE_AT_WHICH_ONCE_IS_ENOUGH:
+def met_by_chance(sessions: int, came_back: float, *, wanted: bool) -> str:
+    """Why what one session met is not worth a line: no task asks for it, nothing helps, few errors come back."""
+    if sessions > 1 or wanted or came_back >= _SHARE_AT_WHICH_ONCE_IS_ENOUGH:
         return ""
     return "one session met it, and few errors are known to come back here"
 

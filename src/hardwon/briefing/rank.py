@@ -65,6 +65,8 @@ class Request(NamedTuple):
     task: str = ""
     only_here: bool = False
     """Told nothing that only other projects have seen."""
+    once_is_enough: bool = False
+    """Told of failures that one session met, too, whatever is known of the project: a loop asks for them."""
 
     @property
     def kind(self) -> TaskType:
@@ -113,7 +115,9 @@ def ranked(
 ) -> tuple[list[Scored], list[Line]]:
     """(lessons, failures) that may be told, best first, whatever the bar and the budget are."""
     fits = relevance(db, request.task) if request.task.strip() else {}
-    likely = failure_lines(db, request.project, fits, left_out, only_here=request.only_here)
+    likely = failure_lines(
+        db, request.project, fits, left_out, only_here=request.only_here, once_is_enough=request.once_is_enough
+    )
     said = {line.id for line in likely[:FAILURES_TOLD]}
     disputed = lessons.disputed(db)
     known = _known_lessons(db, request, fits)

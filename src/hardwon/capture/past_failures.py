@@ -93,7 +93,8 @@ def block(
     lines = _of_run(db, run, now, project if only_here else None) if run else []
     of_run = {row.failure for row in attempts.failed_in_run(db, run)} if run else set()
     if project:
-        likely = candidates(db, Request(project=project, task=task, only_here=only_here), config, now).failures
+        request = Request(project=project, task=task, only_here=only_here, once_is_enough=True)
+        likely = candidates(db, request, config, now).failures
         prior = [line for line in likely if line.id not in of_run][:MAX_PRIOR_FAILURES]
         lines += [PastFailure(id=line.id, lane="prior", text=f"(prior) {line.text}") for line in prior]
     shown = tuple(_safe(line, names) for line in lines)

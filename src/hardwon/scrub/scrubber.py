@@ -174,6 +174,7 @@ class Scrubber:
         self._began = time.perf_counter()
         try:
             hits = self._prefilter.hits(text)
+            self._check()
             if hits is not NOTHING:  # nothing, as of most texts
                 text = self._scrubbed(text, hits)
             return self.without_known(text) if self._values else text

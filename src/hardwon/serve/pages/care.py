@@ -120,8 +120,15 @@ _TITLES = {
         "llm_price_in": "Price of a million tokens sent",
         "llm_price_out": "Price of a million tokens answered",
     },
+    "Team": {
+        "team_url": "Address of the team's service",
+        "push_projects": "Projects that are pushed",
+        "push_never": "Projects that are never pushed",
+        "team_authors": "How the team names who pushed",
+    },
     "Store": {
         "database": "Database",
+        "workspace": "Workspace in the database",
         "statement_seconds": "Longest wait for a statement, in seconds",
     },
 }
