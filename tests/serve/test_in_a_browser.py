@@ -265,7 +265,7 @@ def test_a_home_without_data_is_filled_from_the_page_and_tells_how_far_it_is(str
     own = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
     with served({**environment(tmp_path / "hardwon", Path()), **UNHURRIED, **own}) as empty:
         let_in(stranger, empty)
-        assert "Nothing was learned yet" in stranger.text()
+        assert "Nothing learned yet" in stranger.text()
         stranger.page.click("main .primary")
         stranger.page.wait_for_selector(".hero")  # the end is told, and the page looks again by itself
         assert "12 sessions" in stranger.text()
@@ -280,7 +280,7 @@ def test_a_session_is_searched_and_tells_what_it_changed_and_how_to_go_on(browse
     assert id in {one["id"] for one in listed}
     browser.page.goto(f"{service.address}/sessions/{id}")
     assert "What it changed" in browser.text()
-    assert "Go on with it" in browser.text()
+    assert "Resume:" in browser.text()
     word = browser.run("document.querySelector('.transcript .said p').textContent.match(/[a-zA-Z]{5,}/)[0]")
     browser.keys.press("/")
     browser.keys.type(word)
@@ -354,7 +354,7 @@ def test_a_token_is_made_and_revoked_and_a_setting_changed(browser: Tab, service
     assert service.call("GET", "/api/me", token=secret).status == 401
     browser.page.fill("[aria-label^='Length of a briefing']", "777")
     browser.page.click("[aria-label^='Save: Length of a briefing']")
-    browser.page.wait_for_selector(".note.good:has-text('is changed')")
+    browser.page.wait_for_selector(".note.good:has-text('was changed')")
     browser.page.goto(f"{service.address}/briefing")
     assert "777 tokens" in browser.text()
 

@@ -114,7 +114,7 @@ def test_a_browser_that_is_not_known_is_told_how_to_get_in_and_a_program_gets_js
         shown = service.call("GET", path, token="", headers=going)
         assert (shown.status, shown.headers["content-type"]) == (401, "text/html; charset=utf-8"), path
         assert '<pre class="command">hardwon open</pre>' in shown.body.decode()
-        assert ("not good any more" in shown.body.decode()) == (path not in {"/", "/lessons"})
+        assert ("no longer works" in shown.body.decode()) == (path not in {"/", "/lessons"})
         assert service.call("GET", path, token="").headers["content-type"] == "application/problem+json"
     missing = service.call("GET", "/nowhere", headers={"Accept": "text/html"})
     assert (missing.status, missing.headers["content-type"]) == (404, "text/html; charset=utf-8")
@@ -342,9 +342,9 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     text = html.unescape(owner.page(f"/failures/{id}"))
     assert "uv sync --extra reef-tools" in text
     assert "pytest -q" in text
-    assert "the error came back in 1 session" in text
+    assert "1 later session hit it again" in text
     assert text.count('<span class="good">worked</span> in') == 1
-    assert html.unescape(owner.page("/failures", fix="known")).count("the error came back in 1 session") >= 2
+    assert html.unescape(owner.page("/failures", fix="known")).count("1 later session hit it again") >= 2
     assert "reef_tools" not in owner.page("/failures", fix="none")
 
 
@@ -466,7 +466,7 @@ def test_sparklines_of_a_table_have_one_scale(harbour: Visitor) -> None:
         for drawn in re.findall(r'<svg class="spark".*?</svg>', text, re.DOTALL)
     )
     assert often == pytest.approx(8 * seldom, rel=0.02)
-    assert "Each bar is 2 days, on one scale for all rows: the tallest is 8 errors." in text
+    assert "each bar is 2 days, all rows on one scale; the tallest bar is 8 errors." in text
 
 
 def test_a_session_is_not_said_to_be_completed_because_its_last_call_passed(harbour: Visitor) -> None:
@@ -489,7 +489,7 @@ def test_a_briefing_says_why_in_words_and_the_sum_behind_it(harbour: Visitor) ->
     text = html.unescape(harbour.page("/briefing"))
     whys = re.findall(r'<summary title="How it was weighed">([^<]+)</summary><p class="soft">([^<]+)<', text)
     assert any(said.startswith("Said by a person in ") for said, _ in whys)
-    assert any(re.match(r"Met \d+ times in 3 sessions, about \d+% likely in the next", said) for said, _ in whys)
+    assert any(re.match(r"Seen \d+ times in 3 sessions, about \d+% likely in the next", said) for said, _ in whys)
     assert all("×" in behind and "×" not in said for said, behind in whys)
     assert "The same." in text
     assert "The same." not in harbour.page("/briefing", budget="50")
@@ -694,7 +694,7 @@ def test_a_lesson_and_a_failure_tell_who_was_shown_them_and_what_came_of_it(tmp_
         assert '<span class="warn">met again' in owner.page(f"/failures/{failure}").partition("Who was shown it")[2]
 
 
-def test_every_place_where_a_failure_was_met_can_be_seen(tmp_path: Path) -> None:
+def test_every_place_of_a_failure_and_source_of_a_lesson_can_be_seen(tmp_path: Path) -> None:
     from tests.serve.service import served
 
     session = ClaudeSession("often", cwd="/srv/work/reef").user("Mend the hull.")
@@ -702,13 +702,17 @@ def test_every_place_where_a_failure_was_met_can_be_seen(tmp_path: Path) -> None
         session.run("make hull", "ModuleNotFoundError: No module named 'hulls'", exit_code=1)
     home = tmp_path / "hardwon"
     with Hardwon(home) as memory:
-        memory.harvest([session.write(tmp_path)], mine=True)
-        failure = memory.failures.list()[0].id
+        said = [ClaudeSession(f"said-{day}", cwd="/srv/work/reef", day=day) for day in range(1, 8)]
+        spoken = [each.user("Always mend the hull first.").write(tmp_path) for each in said]
+        memory.harvest([session.write(tmp_path), *spoken], mine=True)
+        failure, lesson = memory.failures.list()[0].id, memory.lessons.list()[0].id
     with served(environment(home, Path())) as service:
         owner = Visitor(service, service.token)
+        first, rest = owner.page(f"/lessons/{lesson}").split("2 more sources")
+        assert (first.count("<figure"), rest.count("<figure")) == (5, 2)
         some = owner.page(f"/failures/{failure}")
         assert "the newest 20 of 25" in some
-        link = html.unescape(re.search(r'href="([^"]+)#met">all of them', some)[1])  # type: ignore[index]
+        link = html.unescape(re.search(r'href="([^"]+)#met">show all', some)[1])  # type: ignore[index]
         assert owner.page(link).count("of the session</a>") == 25
 
 

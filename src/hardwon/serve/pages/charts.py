@@ -83,7 +83,7 @@ def columns(found: Sequence[Column], height: float = _HEIGHT) -> Chart:
                 place = (round(x, 1), round(y, 1), round(wide, 1), round(max(1.0, tall - _BETWEEN), 1))
                 boxes.append(Box(*place, kind, each.about, each.leads_to))
         if at % every == 0:
-            labels.append((round(x + wide / 2, 1), each.label))
+            labels.append((round(x + wide / 2, 1), each.label.lstrip("0")))
     lines = [(round(height - _BOTTOM - room * part / 2, 1), f"{most * part // 2:,}") for part in range(3)]
     return Chart(boxes, labels, lines, _WIDTH, height)
 

@@ -24,7 +24,7 @@ from hardwon.serve.routes import page as cut
 _FIXED = {"known": True, "none": False}
 _WHOSE: dict[str, bool | None] = {"": False, "agents": True, "all": None}
 """Errors: of the work, of agents' own tools, all."""
-_WHICH: dict[Which, str] = {"all": "all", "before": "met before", "fixed": "met before, fix known"}
+_WHICH: dict[Which, str] = {"all": "all", "before": "seen before", "fixed": "seen before, fix known"}
 _MOST_MET = 500
 _DAY = 24 * 3600 * 1_000_000
 _DAYS_TOLD = 30

@@ -112,7 +112,7 @@ def _drawn(weeks: dict[int, Again], project: str) -> charts.Chart | None:
         each = weeks.get(week, Again(0, 0, 0))
         day = datetime(1970, 1, 1) + timedelta(days=week)
         parts = (("fixed", each.fixed), ("again", each.before - each.fixed), ("new", each.errors - each.before))
-        about = f"week of {day:%d %b %Y}: {each.errors} errors, {each.before} met before, {each.fixed} with a fix known"
+        about = f"week of {day:%d %b %Y}: {each.errors} errors, {each.before} seen before, {each.fixed} with known fix"
         behind = url("failures", "met", project=project, since=f"{day:%F}", until=f"{day + timedelta(days=6):%F}")
         found.append(charts.Column(f"{day:%d %b}", parts, about, behind))
     return charts.columns(found)
@@ -197,7 +197,7 @@ def _why(line: Line, lesson: Lesson | None) -> tuple[str, str]:
         met = re.search(r"\d+ times? in \d+ sessions?", line.why)
         chance = re.search(r"chance ([\d.]+)", line.why)
         fixed = re.search(r"fix confirmed in (\d+)", line.why)
-        said = [f"Met {met[0]}"] if met else ["Met before"]
+        said = [f"Seen {met[0]}"] if met else ["Seen before"]
         said += [f"about {float(chance[1]):.0%} likely in the next"] if chance else []
         said += [f"the fix worked in {frame.count(int(fixed[1]), 'session')}"] if fixed else []
         return f"{', '.join(said)}{fits}.", url("failures", line.id)

@@ -129,7 +129,7 @@ def _curve(report: Report) -> charts.Chart | None:
     for each in report.periods:
         rest = each.foreseeable - each.foreseen
         parts = (("fixed", each.foreseen), ("again", rest), ("new", each.errors - each.foreseeable))
-        about = f"until {each.day}: {each.errors} errors, {each.foreseeable} met before, {each.foreseen} foreseen"
+        about = f"until {each.day}: {each.errors} errors, {each.foreseeable} seen before, {each.foreseen} foreseen"
         found.append(charts.Column(f"{datetime.fromisoformat(each.day):%d %b}", parts, about, url("proof", "replayed")))
     return charts.columns(found) if found else None
 
@@ -169,8 +169,8 @@ _LINES = {
 }
 _COUNTS = {
     "errors": "errors",
-    "before": "met before",
-    "fixed": "met before, fix known",
+    "before": "seen before",
+    "fixed": "seen before, fix known",
     "named": "named by the briefing",
 }
 
