@@ -101,13 +101,15 @@ def push_all(machines: Sequence[Machine], kills: int, dice: random.Random) -> in
     waiting = [one for one in machines for _ in range(2)]
     dice.shuffle(waiting)
     killed = 0
+    soonest = 0.2  # before any can be done; later ones mostly in the middle
     running: list[tuple[Machine, subprocess.Popen[bytes], float]] = []
     while waiting or running:
         while waiting and len(running) < _AT_ONCE:
             one = waiting.pop()
             command = [sys.executable, "-c", _PUSH]
             process = subprocess.Popen(command, env=environment(one.home, one.home), stderr=subprocess.PIPE)
-            doomed = time.monotonic() + dice.uniform(0.5, 3.0) if killed < kills else float("inf")
+            doomed = time.monotonic() + (soonest or dice.uniform(0.3, 3.0)) if killed < kills else float("inf")
+            soonest = 0.0
             running.append((one, process, doomed))
         time.sleep(0.05)
         for entry in list(running):

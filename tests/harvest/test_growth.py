@@ -105,7 +105,7 @@ def _assert_twice_takes_twice(seconds: Callable[[int], float], parts: int) -> No
 
 
 def test_twice_the_sessions_are_searched_for_copies_in_twice_the_time() -> None:
-    _assert_twice_takes_twice(_seconds_for_copies, 1_500)
+    _assert_twice_takes_twice(_seconds_for_copies, 6_000)
 
 
 @pytest.mark.parametrize("part", [_read_and_told, _read_and_claimed, _failed_and_mended, _judged_by_its_words])
