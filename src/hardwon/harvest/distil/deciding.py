@@ -167,10 +167,9 @@ def _orders(claim: Claim) -> bool:
 
 def _is_meant(claim: Claim, typed: Sequence[Quote]) -> bool:
     """Whether it may be told as what the user meant: other words for what was typed, and no name that nobody said."""
-    said = [*typed, *_own(claim)]
-    return all(is_in(name, said) for name in names_in(claim.text)) and _says_the_same(
-        claim, typed, _SHARE_OF_WHAT_IS_MEANT
-    )
+    own = _own(claim)
+    is_said = all(is_in(name, own) for name in names_in(claim.text))
+    return is_said and _says_the_same(claim, typed, _SHARE_OF_WHAT_IS_MEANT)
 
 
 def _is_put_otherwise(claim: Claim, typed: Sequence[Quote]) -> bool:
