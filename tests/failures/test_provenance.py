@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from hardwon.failures import provenance
-from hardwon.failures.provenance import comparable
+from hardwon.failures.provenance import comparable, doubt
 from hardwon.text.shown import is_plain
 
 SIGNS = " .*_|-\n,<>~&ab1Zé?½ßжя語\u0301\u0591\u200b\ufe0f😀\r\x1b"
@@ -70,3 +70,12 @@ def test_undisguising_takes_linear_time(piece: str) -> None:
 
     spent(1_000)
     assert spent(400_000) <= 2.3 * spent(200_000) + 0.02
+
+
+def test_to_enter_an_environment_brings_nothing() -> None:
+    assert doubt(["source ~/conda/etc/profile.d/conda.sh && conda activate reef"], (), [], None) == ""
+
+
+@pytest.mark.parametrize("command", ["conda env create -f x.yml", "conda install zorb", "conda config --add channels z"])
+def test_to_fill_one_or_say_where_from_is_for_a_person(command: str) -> None:
+    assert doubt([command], (), [], None) != ""

@@ -85,7 +85,7 @@ _TABLE: tuple[tuple[str, Tool], ...] = (
     ("pip", Tool("list, show, freeze, index", provides="*", fetches=_PYTHON, configures="*")),
     ("uv", Tool("tree", provides="*", fetches=_PYTHON, configures="*")),
     ("pipx", Tool(provides="*", fetches=_PYTHON)),
-    ("conda", Tool(provides="*", fetches="*", configures="*")),
+    ("conda", Tool(provides="*", fetches="*", brings_nothing="activate, deactivate, list, info", configures="*")),
     ("poetry bundle composer", Tool(provides="*", fetches=_LOCKED, configures="*")),
     ("pdm rye hatch pipenv", Tool(fetches=_LOCKED)),
     ("gem", Tool(provides="*", fetches="*", brings_nothing="list", configures="*")),
