@@ -76,6 +76,8 @@ def test_to_enter_an_environment_brings_nothing() -> None:
     assert doubt(["source ~/conda/etc/profile.d/conda.sh && conda activate reef"], (), [], None) == ""
 
 
-@pytest.mark.parametrize("command", ["conda env create -f x.yml", "conda install zorb", "conda config --add channels z"])
+@pytest.mark.parametrize(
+    "command", ["conda env create -f x.yml", "conda install zorb", "conda config --add channels z"]
+)
 def test_to_fill_one_or_say_where_from_is_for_a_person(command: str) -> None:
     assert doubt([command], (), [], None) != ""
