@@ -163,6 +163,7 @@ def test_what_the_agent_repeats_of_a_text_is_not_its_finding(
     "claim",
     [
         "`make lint` works.",
+        "`make lint` works: total: 25, failed: 0, 31 tests passed in 3.5s.",
         "`make lint` fails: ls: cannot access 'x.mk': No such file or directory; the seeder needs the file.",
         "`make lint` and `gh pr merge 1586` work for the seeder of the email index.",
     ],

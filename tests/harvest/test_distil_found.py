@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon
+from hardwon.harvest.distil.claims import names_in
 from tests.conftest import ClaudeSession
 from tests.harvest.chat import GOOD, Server, answering
 from tests.harvest.conftest import serve as serve  # noqa: PLC0414
@@ -64,3 +65,59 @@ def test_what_somebody_may_run_is_not_taken_for_code(
 ) -> None:
     found = f"The cache is whole again because `{code}` was done."
     assert not _is_told(home, ClaudeSession().user("why?").run("make", "ok"), found, tmp_path, serve)
+
+
+def test_what_a_command_printed_may_be_told_in_a_sentence_of_the_models(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    error = "reefd: no room for the index of the lagoon: operation not permitted"
+    path = ClaudeSession().user("start it").run("mkreef up", error, exit_code=1).user("ok").write(tmp_path)
+    claim = f"Inside the sandbox here `mkreef up` ends with {error}."
+    quotes = [{"at": "S1:1", "text": "$ mkreef up"}, {"at": "S1:1", "text": error}]
+    serve(answering({**GOOD, "claim": claim, "quotes": quotes}))
+    with Hardwon(home) as memory:
+        memory.harvest([path])
+        memory.sessions.distil(pause=lambda _: None)
+        assert claim in memory.bootstrap("reef", budget=4000).text
+
+
+def test_that_a_command_is_not_there_is_told_with_what_works_instead(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    session = ClaudeSession().user("run it").run("python app.py", "Command 'python' not found", exit_code=127)
+    path = session.run(". env/bin/activate && python app.py", "ready").user("ok").write(tmp_path)
+    claim = "`python app.py` alone ends with Command 'python' not found; `. env/bin/activate && python app.py` works."
+    quotes = [
+        {"at": "S1:1", "text": "$ python app.py"},
+        {"at": "S1:1", "text": "Command 'python' not found"},
+        {"at": "S1:3", "text": "$ . env/bin/activate && python app.py"},
+    ]
+    serve(answering({**GOOD, "claim": claim, "quotes": quotes}))
+    with Hardwon(home) as memory:
+        memory.harvest([path])
+        memory.sessions.distil(pause=lambda _: None)
+        assert claim in memory.bootstrap("reef", budget=4000).text
+
+
+def test_lines_from_one_number_to_another_are_one_name() -> None:
+    assert names_in("Only the models of README (22-43) count") == ["22-43", "README"]
+
+
+def test_what_two_sessions_have_alike_is_shown_once_but_for_what_a_person_said(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    error = "reefd: no room for the index of the lagoon"
+    paths = [
+        ClaudeSession(f"s-{day}", day=day)
+        .user("keep the lagoon small, please")
+        .run("mkreef up", error, exit_code=1)
+        .user(f"ok, {day}")
+        .write(tmp_path)
+        for day in (1, 2)
+    ]
+    server = serve(answering())
+    with Hardwon(home) as memory:
+        memory.harvest(paths)
+        memory.sessions.distil(pause=lambda _: None)
+    asked = server.asked[0]["messages"][1]["content"]
+    assert (asked.count(f"failed: {error}"), asked.count("user: keep the lagoon small, please")) == (1, 2)

@@ -307,13 +307,9 @@ def _with_own_words(question: Question, claims: list[Claim]) -> list[Claim]:
     """Each with whether its words are the model's own in all sessions that it cites."""
     echoes: set[str] = set()
     for one in question.sessions:
-        cited = {
-            claim.text: max(quote.message for quote in claim.quotes if quote.session == one.id)
-            for claim in claims
-            if any(quote.session == one.id for quote in claim.quotes)
-        }
-        own = in_own_words(one.session, list(cited.items()))
-        echoes.update(text for text, is_own in zip(cited, own, strict=True) if not is_own)
+        cited = [claim for claim in claims if any(quote.session == one.id for quote in claim.quotes)]
+        own = in_own_words(one.session, cited, one.id)
+        echoes.update(claim.text for claim, is_own in zip(cited, own, strict=True) if not is_own)
     return [replace(claim, own=claim.text not in echoes) for claim in claims]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
+from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
@@ -23,6 +24,8 @@ _MOST_QUOTES = 4
 _MOST_ITEMS = 60
 _MOST_CONFIDENCE = 0.9
 _USUAL_CONFIDENCE = 0.6
+_WORDS_PRINTED_IN_A_ROW = 3
+_AROUND_WORDS = "`\"'()[],;:.!?“”。，；："
 _PASSAGE = 300
 """Characters of a passage that is cited for the claim."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\s+(?=[-*•] |\d+[.)] )")
@@ -332,10 +335,31 @@ def with_true_origins(session: Session, quotes: Iterable[Quote]) -> dict[Quote, 
     return found
 
 
-def in_own_words(session: Session, claims: Sequence[tuple[str, int]]) -> list[bool]:
-    """Of claims, with the messages they rest on: whether each is the model's own, and not what the agent had read."""
+def in_own_words(session: Session, claims: Sequence[Claim], id: str) -> list[bool]:
+    """Of claims that cite a session: whether each is the model's own, and not what the agent had read in it.
+
+    What a command printed and may be told is no such reading: it is left out of what is looked for.
+    """
     calls = turns(session)
-    return found_by_agent(session, claims, lambda name, at: _ran_by_itself(name, at, calls))
+    rests_on = [max(quote.message for quote in claim.quotes if quote.session == id) for claim in claims]
+    own = list(map(_without_what_was_printed, claims))
+    found = found_by_agent(
+        session, list(zip(own, rests_on, strict=True)), lambda name, at: _ran_by_itself(name, at, calls)
+    )
+    return [is_own or not text for text, is_own in zip(own, found, strict=True)]
+
+
+def _without_what_was_printed(claim: Claim) -> str:
+    """A claim without the runs of its words that stand in lines of output which may be told."""
+    words = claim.text.split()
+    bare = [word.strip(_AROUND_WORDS).lower() for word in words]
+    kept = [True] * len(words)
+    for quote in claim.quotes:
+        said = [word.strip(_AROUND_WORDS).lower() for word in quote.quotable.split()]
+        for block in SequenceMatcher(None, bare, said, autojunk=False).get_matching_blocks():
+            if block.size >= _WORDS_PRINTED_IN_A_ROW:
+                kept[block.a : block.a + block.size] = [False] * block.size
+    return " ".join(word for word, is_kept in zip(words, kept, strict=True) if is_kept)
 
 
 def _ran_by_itself(name: str, at: int, calls: Sequence[Turn]) -> bool:
@@ -381,7 +405,7 @@ FREE = frozenset(
 ).union(terms(" ".join(FUNCTION_WORDS))) - NEGATIONS.union(terms("only nur because weil porque"))
 """Words that join what the quotes say, and add nothing to it."""
 _NAMED = re.compile(
-    r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*)|"
+    r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*(?:-\d[\w.]*)*)|"
     r"(\b\w+_\w+\b)|(\b[a-z]+[A-Z]\w*\b)|(\b[A-Z][a-z0-9]+[A-Z]\w*\b)|(\b[A-Z]{2,}\b)",
     re.ASCII,  # a letter of another script may stand right beside a name
 )

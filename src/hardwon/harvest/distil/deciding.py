@@ -74,6 +74,10 @@ _CODE = re.compile(r"`[^`]*`")
 _NOT_THERE = re.compile(
     r"no such file|not found|cannot access|did not match any files?|does not exist|cd: |directory prefix", re.IGNORECASE
 )
+_NO_COMMAND = re.compile(r"command not found|command '\S+' not found|: not found\b", re.IGNORECASE)
+"""How this machine is, and no slip of one call."""
+_COUNTED = re.compile(r"\b(?:total|tests?|failures?|succeeded|skipped|seconds|[\d.,]+ ?m?s?)\b", re.IGNORECASE)
+"""How many tests passed that day."""
 _ONE_THING = re.compile(r"(?<![\w.:-])#?\d{3,}(?![\w.-])|\b[0-9a-f]{8,}\b")
 _CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
 
@@ -213,9 +217,10 @@ def _is_only_that_it_failed(claim: Claim, own: Sequence[Quote]) -> bool:
 def _is_about_one_call(text: str) -> bool:
     """That a command works, that one thing was not there, or what was done to one ticket: no later session needs it."""
     commands = _CODE.findall(text)
-    around = content(_CODE.sub(" ", text), FREE | _MEASURED)
+    around = content(_COUNTED.sub(" ", _CODE.sub(" ", text)), FREE | _MEASURED)
     is_bare = bool(commands) and not around
-    return is_bare or bool(commands and _NOT_THERE.search(text)) or any(map(_ONE_THING.search, commands))
+    is_slip = bool(commands and _NOT_THERE.search(_NO_COMMAND.sub("", text)))
+    return is_bare or is_slip or any(map(_ONE_THING.search, commands))
 
 
 def _measured(quotes: Sequence[Quote]) -> list[Quote]:

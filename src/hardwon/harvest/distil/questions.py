@@ -24,6 +24,8 @@ _CHARACTERS_PER_KNOWN_LINE = 140
 _DIGITS_OF_A_NUMBER = 6
 _CLOSING = f"</{TAG}>"
 _CHARACTERS_OF_A_QUOTE = 160
+_WORDS_OF_A_PERSON = ("user", "answered", "refused")
+"""That they are said again in another session is worth telling; what else is the same there is shown once."""
 _QUOTES_SEEN_AGAIN = 4
 """In the second question."""
 
@@ -90,10 +92,11 @@ def _cost(shown: Shown) -> int:
 def _question(waits: list[tuple[Unread, list[Shown]]], *, is_last: bool) -> Question:
     lines: list[str] = []
     entries: list[Entry] = []
+    met: set[tuple[str, str]] = set()
     for number, (one, part) in enumerate(waits, 1):
         if part:
             lines.append(f"\n## S{number}, {day(one.at)}, {one.agent}")
-        met: set[tuple[str, str]] = set()
+        met = {(how, text) for how, text in met if how not in _WORDS_OF_A_PERSON}
         for shown in part:
             label = f"S{number}:{shown.message}"
             entries.append(
