@@ -39,6 +39,7 @@ def _is_told(home: Path, one: ClaudeSession, found: str, tmp_path: Path, serve: 
         "Rows were lost because the flag was set before `if table_data:` was reached in `reefpool`.",
         "The width is fixed because `compact === true` sets `widthGrow = 0` on each column.",
         "New rows failed because `Economic Customer Id` was set too early in the method.",
+        "Equal corners differ because of floating-point precision in `reefpool`.",
     ],
 )
 def test_code_and_errors_are_no_sentences_that_it_could_have_translated(

@@ -281,9 +281,10 @@ _NAMED = re.compile(
     r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)",
     re.IGNORECASE,
 )
+_TOP_LEVEL = "com|org|net|io|dev|app|ai|cloud|co|uk|de|fr|eu|us|ru|cn|info|xyz|site|online|example"
 _HOST_OR_INSTALLER = (
     r"\w+://[^\s`\"'<>)]+|\b[\w.-]+@[\w-]+(?:\.[\w-]+)+|\b(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?/|"
-    r"\b(?:[\w-]+\.)+(?:com|org|net|io|dev|app|ai|cloud|co|uk|de|fr|eu|us|ru|cn|info|xyz|site|online|example)\b(?!\.\w)|"
+    rf"\b(?:[\w-]+\.)+(?:{_TOP_LEVEL})\b(?!\.\w)|"
     r"(?<![\w-])--[a-z][\w-]+|"
     r"\b(?:curl|wget|npx|uvx|pipx|(?:pip3?|npm|pnpm|yarn|bun|cargo|brew|go|gem|apt|apt-get|uv)[ \t]+(?:\w+[ \t]+)?"
     r"(?:install|add|get|i|tap|run|exec))[ \t]+\S+"
@@ -293,6 +294,8 @@ _SPELLED_DOT = re.compile(
 )
 """In a host that is spelled out, for who reads it and not for who looks for hosts."""
 _SPELLED_HOST = re.compile(rf"[\w-]+(?:{_SPELLED_DOT.pattern}[\w-]+)+", re.IGNORECASE)
+_A_POINT = re.compile(rf"^[\w-]+[ -](?:point|punto|ponto|punkt) (?!(?:{_TOP_LEVEL})\b)", re.IGNORECASE)
+"""A word of every day, unless what follows ends a host: `floating-point precision`."""
 _ADDRESS = re.compile(r"\w+://\S+")
 _HOST = re.compile(_HOST_OR_INSTALLER, re.IGNORECASE)
 _CODE_OR_HOST = re.compile(rf"`[^`]*`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
@@ -391,7 +394,8 @@ class Heard:
             for found in _CODE_OR_HOST.finditer(sentence)
             if _IS_TO_BE_TYPED.search(found[0]) and not (_IS_CODE.fullmatch(found[0]) and not _HOST.search(found[0]))
         ]
-        told += [_SPELLED_DOT.sub(".", found[0]) for found in _SPELLED_HOST.finditer(sentence)]
+        spelled = (found[0] for found in _SPELLED_HOST.finditer(sentence) if not _A_POINT.match(found[0]))
+        told += [_SPELLED_DOT.sub(".", host) for host in spelled]
         return [name for name in told if not self._was_typed(_words(name), index)]
 
     def _was_typed(self, name: Run, index: int) -> bool:
