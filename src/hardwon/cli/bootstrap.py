@@ -268,15 +268,15 @@ def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
     who = ", ".join(dict.fromkeys(by)) or usual
     if json:
         fields = {name: value for name, value in _fields(found).items() if name != "embedding"}
-        print_json({**fields, "timestamp": iso(found.timestamp), "written_by": who})
+        print_json({**fields, "at": iso(found.at), "written_by": who})
         return
     say(f"{id}  attempt {found.id}, {found.outcome.value} by {found.evidence or 'nobody'}, recorded by {shown(who)}")
-    say(f"  {shown(found.task_description)}")
-    for name, text in (("tried", found.approach), ("because", found.failure_analysis), ("learned", found.reflection)):
+    say(f"  {shown(found.task)}")
+    for name, text in (("tried", found.approach), ("because", found.analysis), ("learned", found.reflection)):
         if text:
             say(f"  {name}: {shown(text, 300)}")
     place = f"session {found.session}" if found.session else f"run {found.run}" if found.run else "hardwon journal"
-    say(f"\n  {iso(found.timestamp)}  {found.agent}  {shown(place)}; all of it: `hardwon journal show {found.id}`")
+    say(f"\n  {iso(found.at)}  {found.agent}  {shown(place)}; all of it: `hardwon journal show {found.id}`")
 
 
 def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:

@@ -45,12 +45,14 @@ def record(
     import msgspec
 
     from hardwon.api import Hardwon
+    from hardwon.model.attempt import renamed
     from hardwon.model.nouns import Interaction
 
     if stdin:
         try:
-            given = msgspec.json.decode(sys.stdin.buffer.read(), type=Interaction)
-        except (msgspec.DecodeError, RecursionError) as error:
+            fields = msgspec.json.decode(sys.stdin.buffer.read(), type=dict[str, object])
+            given = msgspec.convert(renamed(fields), Interaction)
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise HardwonError(f"stdin is not a valid interaction: {error}") from error
     else:
         given = Interaction(
@@ -96,7 +98,7 @@ def list_(
     if not page.interactions:
         say("No interactions.", err=True)
         return
-    rows = [(one.id, f"{one.created_at:%Y-%m-%d %H:%M}", one.client, one.prompt) for one in page.interactions]
+    rows = [(one.id, f"{one.at:%Y-%m-%d %H:%M}", one.client, one.prompt) for one in page.interactions]
     table(("ID", "WHEN", "CLIENT", "PROMPT"), rows)
     if page.cursor:
         say(f"For more, add --cursor {page.cursor}", err=True)
@@ -116,7 +118,7 @@ def show(id: Id, json: Json = False) -> None:
     if json:
         print_json(found)
         return
-    say(f"{found.id}  {found.created_at:%Y-%m-%d %H:%M}  {shown(found.client)}  {shown(found.session)}")
+    say(f"{found.id}  {found.at:%Y-%m-%d %H:%M}  {shown(found.client)}  {shown(found.session)}")
     for heading, text in (("ASKED", found.prompt), ("ANSWERED", found.response or found.response_summary)):
         say(f"\n{heading}\n{clean(text)}")
 
