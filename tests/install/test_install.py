@@ -301,7 +301,7 @@ def test_on_a_terminal_the_change_fits_it_and_is_whole_when_asked_for(user: Path
     seen = on_a_terminal("uninstall", "codex", "--yes")
     assert "not in Codex's settings" in seen
     seen = on_a_terminal("install", "codex", "--yes")
-    assert "more lines: `--diff` shows them" in seen
+    assert "more lines" in seen
     assert len(seen.split("\n")) < 24
     whole = on_a_terminal("uninstall", "codex", "--yes", "--diff")
     assert "more lines" not in whole

@@ -153,6 +153,13 @@ def short_path(path: str) -> str:
     return shown("~" + path[len(home) :] if path.startswith(home + "/") else path)
 
 
+def short(memory: Hardwon, id: str) -> str:
+    """An id as short as it can be told apart from all others."""
+    from hardwon.store.meta import short_id
+
+    return short_id(memory.reading(), id)
+
+
 def iso(when: datetime | None) -> str | None:
     """A time as JSON and people are given it."""
     return when.isoformat(timespec="seconds").replace("+00:00", "Z") if when else None

@@ -22,6 +22,7 @@ from hardwon.cli.app import (
     place,
     print_json,
     say,
+    short,
     short_path,
     shown,
     table,
@@ -124,7 +125,7 @@ def lessons(
         return
     several = len({one.project for one in found}) > 1
     rows = [
-        (one.id[:9], one.kind, one.status, f"{one.confidence:.2f}", one.source_count,
+        (short(memory, one.id), one.kind, one.status, f"{one.confidence:.2f}", one.source_count,
          *([names.get(one.project, "everywhere")] if several else []), one.text)
         for one in found
     ]  # fmt: skip
@@ -173,7 +174,7 @@ def remember(
             scope: Scope = "project" if holder else "global"
             id = memory.lessons.add(text, kind=cast(Kind, kind), scope=scope, project=holder, why=why)
         found = memory.lessons.get(id).lesson
-    print_json(found) if json else say(f"{id[:9]} {found.status}")
+    print_json(found) if json else say(f"{short(memory, id)} {found.status}")
 
 
 @wraps(remember)
@@ -247,7 +248,7 @@ def why(
     for source in told_of:
         _print_source(source)
     if more:
-        say(f"\n  and {more:,} more: `hardwon why {full[:9]} --all`")
+        say(f"\n  and {more:,} more: `hardwon why {short(memory, full)} --all`")
 
 
 def _print_source(source: dict[str, Any]) -> None:
@@ -289,7 +290,7 @@ def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
     say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
     if told := _session(memory, id)[1]:
         say(f"    {told}")
-    say(f"\n  To continue it: `hardwon resume {id[:9]}`. To read it: `hardwon open`.")
+    say(f"\n  To continue it: `hardwon resume {short(memory, id)}`. To read it: `hardwon open`.")
 
 
 def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:

@@ -19,6 +19,7 @@ from hardwon.cli.app import (
     place,
     print_json,
     say,
+    short,
     short_path,
     shown,
     sparkline,
@@ -27,6 +28,7 @@ from hardwon.cli.app import (
 )
 
 if TYPE_CHECKING:
+    from hardwon.api import Hardwon
     from hardwon.model.nouns import Failure, FailureCost
 
 app = typer.Typer()
@@ -74,12 +76,12 @@ def failures(
     if not rows:
         say("No failures found.", err=True)
         return
-    _print_list(rows[:limit], cost)
+    _print_list(memory, rows[:limit], cost)
     if len(rows) > limit:
         say(f"{len(rows) - limit} more: `hardwon failures --limit {len(rows)}`", err=True)
 
 
-def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
+def _print_list(memory: Hardwon, rows: list[Failure], cost: dict[str, FailureCost]) -> None:
     first = min(row.first_seen for row in rows)
     last = max(row.last_seen for row in rows)
     cells = []
@@ -88,7 +90,7 @@ def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
         spent = cost[row.id]
         cells.append(
             (
-                row.id[:9],
+                short(memory, row.id),
                 row.occurrences,
                 row.sessions,
                 thousands(spent.tokens),
@@ -148,7 +150,7 @@ def show(
         say(f"\n  {place(each)['at']}  {each.agent}  {short_path(each.path)}  message {each.message_index}")
         say(f"    $ {shown(each.command, 200)}\n    {shown(each.excerpt, 300)}")
     if more := row.occurrences - len(places):
-        say(f"\n  and {more:,} more: `hardwon why {row.id[:9]} --all`")
+        say(f"\n  and {more:,} more: `hardwon why {short(memory, row.id)} --all`")
 
 
 @app.command("match")

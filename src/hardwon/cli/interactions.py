@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, moment, print_json, say, shown, table
+from hardwon.cli.app import Json, ProjectOption, moment, print_json, say, short, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardwon.api import Hardwon
     from hardwon.model.nouns import Reinforced
 
 app = typer.Typer(
@@ -136,7 +137,7 @@ def reinforce_(id: Id, json: Json = False) -> None:
     if json:
         print_json(steps)
     else:
-        _tell(steps)
+        _tell(memory, steps)
 
 
 @app.command("extract")
@@ -152,14 +153,16 @@ def extract(id: Id, json: Json = False) -> None:
     if json:
         print_json(found)
     elif found:
-        table(("ID", "STATUS", "KIND", "TEXT"), [(one.id[:9], one.status, one.kind, one.text) for one in found])
+        table(
+            ("ID", "STATUS", "KIND", "TEXT"), [(short(memory, one.id), one.status, one.kind, one.text) for one in found]
+        )
     else:
         say("No rule or decision found.", err=True)
 
 
-def _tell(steps: Sequence[Reinforced]) -> None:
+def _tell(memory: Hardwon, steps: Sequence[Reinforced]) -> None:
     if steps:
-        rows = [(one.lesson[:9], f"{one.before:.2f} → {one.after:.2f}", one.text) for one in steps]
+        rows = [(short(memory, one.lesson), f"{one.before:.2f} → {one.after:.2f}", one.text) for one in steps]
         table(("ID", "CONFIDENCE", "TEXT"), rows)
     else:
         say("The answer uses no lesson.", err=True)

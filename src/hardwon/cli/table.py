@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from unicodedata import combining, east_asian_width
 
 from hardwon.text.shown import one_line
@@ -18,6 +19,7 @@ _FREE_TEXT = 20
 _SHORTEST_FREE_TEXT = 10
 """Where there is no other way, cells longer than this wrap, too."""
 _COLUMN = re.compile(r"(?:^ +| {2,}|^\W )(?=\S)")
+_STEPS_OF_A_PATH = re.compile(r"[^/\\]*[/\\]*")
 _PARTS_OF_A_LONG_WORD = re.compile(r"[^/\\._:=,&?-]*[/\\._:=,&?-]*")
 
 
@@ -97,7 +99,11 @@ def hung(line: str, room: int) -> list[str]:
 
 
 def _parts(word: str, room: int) -> Iterator[str]:
-    for part in _PARTS_OF_A_LONG_WORD.findall(word):
+    """Of a path the folders, where they fit; of a folder or any other word what its punctuation parts."""
+    steps = _STEPS_OF_A_PATH.findall(word)
+    for part in chain.from_iterable(
+        [step] if width(step) <= room else _PARTS_OF_A_LONG_WORD.findall(step) for step in steps
+    ):
         piece = ""
         for sign in part:
             if width(piece + sign) > room:

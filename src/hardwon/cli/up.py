@@ -25,6 +25,7 @@ from hardwon.cli.app import (
     room,
     say,
     say_pending,
+    short,
     shown,
     thousands,
     upgraded,
@@ -253,10 +254,11 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     say(f"{'' if less else chr(10)}{shown(project.name)}: {count(project.sessions, 'session')}{others}")
     if before := screen.met.errors - screen.met.different:
         say(f"{before:,} of its {screen.met.errors:,} errors had come up in an earlier session.")
-    _heading("WHAT KEEPS FAILING", "sessions  tokens")
+    _heading("WHAT KEEPS FAILING", "sessions  calls  tokens")
     for row in screen.failing[: _FAILURES_SHOWN - less]:
         fix = next((fix for fix in row.fixes if fix.status == "active"), None)
-        _item(row.id[:9], error_of(row), f"{row.sessions:>8}{thousands(screen.tokens.get(row.id, 0)):>8}")
+        tokens = thousands(screen.tokens.get(row.id, 0))
+        _item(short(memory, row.id), error_of(row), f"{row.sessions:>8}{row.occurrences:>7}{tokens:>8}")
         if fix:
             _item("", f"worked: {fix.text}")
     if not screen.failing:
@@ -264,14 +266,14 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     _heading("WHAT YOU KEEP TELLING THEM", "sessions")
     said = screen.said_again[: _STATEMENTS_SHOWN - less]
     for lesson in said:
-        _item(lesson.id[:9], lesson.text, f"{lesson.source_count:>8}")
+        _item(short(memory, lesson.id), lesson.text, f"{lesson.source_count:>8}")
     for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
-        _item("", f'you asked: "{habit.words}" (counted, not a lesson)', f"{habit.sessions:>8}")
+        _item("", f'you asked: "{habit.words}"', f"{habit.sessions:>8}")
     if not (screen.said_again or screen.habits):
         _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
     for line in briefing.lines[: _LINES_SHOWN - less]:
-        _item(line.id[:9], line.text)
+        _item(short(memory, line.id), line.text)
     if not briefing.lines:
         _item("", "Nothing yet: no line is worth its tokens.")
     if (more := _told_lines(briefing) - min(_LINES_SHOWN - less, len(briefing.lines))) > 0:

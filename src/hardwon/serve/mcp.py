@@ -160,6 +160,7 @@ class Tools:
     def feedback(self, id: str, helped: bool, why: str) -> str:
         self._caller.need("write")
         with self._pool.writing() as memory:
+            id = self._whole(memory, id)
             self._check(memory, id)
             Lessons(memory, self._caller.actor).feedback(id, helped=helped, why=why)
         return f"Noted that {id} {'helped' if helped else 'was wrong'}."
@@ -209,6 +210,12 @@ class Tools:
         if not self._caller.sees(found.project):
             raise NotFound(f"no attempt {number}")
         return found
+
+    def _whole(self, memory: Hardwon, id: str) -> str:
+        """An id of which a command or a page showed the beginning."""
+        with suppress(NotFound):
+            return memory.store.resolve(id)
+        return id
 
     def _check(self, memory: Hardwon, id: str) -> None:
         """That it is something in the store which this caller may see."""
