@@ -96,18 +96,19 @@ def blame(
     elif not found:
         say("No session is known to have touched it.", err=True)
     else:
+        commits = any(one.commit for one in found)
         rows = [
             (
                 short(memory, one.session),
                 day(one.at),
                 " ".join(one.uses),
                 "ended" if one.outcome == "completed" else one.outcome,
-                one.commit[:9] or "-",
+                *([one.commit[:9] or "-"] if commits else []),
                 one.task,
             )
             for one in found
         ]
-        table(("SESSION", "DAY", "DID", "OUTCOME", "COMMIT", "TASK"), rows)
+        table(("SESSION", "DAY", "DID", "OUTCOME", *(["COMMIT"] if commits else []), "TASK"), rows, spare=(3,))
 
 
 def how(

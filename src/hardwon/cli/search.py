@@ -180,11 +180,17 @@ def _fitting(text: str, query: str, width: int) -> list[str]:
     from hardwon.text.words import terms, unique_terms
 
     wanted = set(unique_terms(query))
-    lines = [piece for line in text.splitlines() for piece in wrapped(shown(line), width)]
+    lines = [piece for line in text.splitlines() for piece in _marked(shown(line), width)]
     worth = {at: len(wanted & set(terms(line))) for at, line in enumerate(lines)}
     best = max(worth, key=lambda at: (worth[at], -at))
     first = max(0, min(best - 1, len(lines) - _LINES_OF_A_PASSAGE))
     return lines[first : first + _LINES_OF_A_PASSAGE]
+
+
+def _marked(line: str, width: int) -> list[str]:
+    """A line in pieces, all of them right of the sign that says what it is."""
+    mark, rest = (line[:2], line[2:]) if line[:2] in ("> ", "$ ", "! ", "~ ") else ("", line)
+    return [f"{'  ' if mark and at else mark}{piece}" for at, piece in enumerate(wrapped(rest, width - len(mark)))]
 
 
 def reindex(
