@@ -104,6 +104,13 @@ def test_a_briefing_for_a_task_still_says_how_the_project_is_checked(learned: Pa
     assert HOW_IT_IS_RUN in told
 
 
+def test_a_map_is_asked_for_by_the_task_or_by_the_project_as_before(learned: Path, hardwon: Run) -> None:
+    task = "fix the failing migration"
+    asked = ("map", task, "--project", "tidepool"), ("map", "tidepool", "--task", task)
+    assert len({hardwon(*each, "--json").stdout for each in asked}) == 1
+    assert hardwon("map", "tidepool").stdout == hardwon("map", "--project", "tidepool").stdout
+
+
 def test_every_screen_counts_the_same_sessions(home: Path, tmp_path: Path, hardwon: Run) -> None:
     folder = tmp_path / "user" / ".claude" / "projects" / "-srv-reef"
     (folder / "one" / "subagents").mkdir(parents=True)
