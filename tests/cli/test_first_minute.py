@@ -111,6 +111,19 @@ def test_a_map_is_asked_for_by_the_task_or_by_the_project_as_before(learned: Pat
     assert hardwon("map", "tidepool").stdout == hardwon("map", "--project", "tidepool").stdout
 
 
+@pytest.mark.parametrize(
+    ("more", "styled"), [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)]
+)
+def test_colour_is_for_people_who_want_it(
+    learned: Path, monkeypatch: pytest.MonkeyPatch, hardwon: Run, more: dict[str, str], styled: bool
+) -> None:
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in more.items():
+        monkeypatch.setenv(name, value)
+    assert ("\x1b[32m" in hardwon("why", "F9b806165").stdout) is styled
+
+
 def test_every_screen_counts_the_same_sessions(home: Path, tmp_path: Path, hardwon: Run) -> None:
     folder = tmp_path / "user" / ".claude" / "projects" / "-srv-reef"
     (folder / "one" / "subagents").mkdir(parents=True)

@@ -17,6 +17,7 @@ from hardwon.cli.app import (
     day,
     described,
     error_of,
+    green,
     iso,
     need_known,
     place,
@@ -240,7 +241,7 @@ def why(
     say(f"  {shown(told)}")
     for fix in answer.get("fixes", []):
         note = f"  [needs review: {fix['untrusted']}]" if fix["untrusted"] else ""
-        say(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}")
+        say(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}", style=green)
         pairs = [(ends["failing"]["command"], ends["passing"]["command"]) for ends in fix["evidence"]]
         for failing, passing in dict.fromkeys(pairs):
             say(f"    failed: $ {shown(failing, 160)}")

@@ -14,6 +14,7 @@ from hardwon.cli.app import (
     day,
     described,
     error_of,
+    green,
     iso,
     moment,
     place,
@@ -139,7 +140,7 @@ def show(
     for fix in row.fixes:
         note = f"  [needs review: {fix.untrusted}]" if fix.untrusted else ""
         again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
-        say(f"  worked {fix.confirmed}x{again}: {shown(fix.text)}{note}")
+        say(f"  worked {fix.confirmed}x{again}: {shown(fix.text)}{note}", style=green)
         for ends in fix.evidence:
             say(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
             say(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")

@@ -4,7 +4,7 @@ the next session is told, and the next step."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -17,7 +17,9 @@ from hardwon.cli.app import (
     ask_about_folders,
     bold,
     count,
+    echo,
     error_of,
+    green,
     is_here,
     our_name,
     print_json,
@@ -260,7 +262,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
         tokens = thousands(screen.tokens.get(row.id, 0))
         _item(short(memory, row.id), error_of(row), f"{row.sessions:>8}{row.occurrences:>7}{tokens:>8}")
         if fix:
-            _item("", f"worked: {fix.text}")
+            _item("", f"worked: {fix.text}", style=green)
     if not screen.failing:
         _item("", "No error has come back in a second session.")
     _heading("WHAT YOU KEEP TELLING THEM", "sessions")
@@ -324,13 +326,13 @@ def _say_next(*, examples: bool) -> None:
     typed = [(f"{our_name()}{command.removeprefix('hardwon')}", what) for command, what in steps]
     left = max(width(command) for command, _ in typed)
     for command, what in typed:
-        say(f"  {command.ljust(left)}  {what}")
+        echo(f"  {bold(command.ljust(left))}  {what}")
 
 
 def _heading(title: str, note: str) -> None:
     wide = min(_WIDEST, max(_NARROWEST, room()))
     blank = "\n" if _is_tall() else ""
-    typer.echo(blank + bold(title) + note.rjust(max(len(note) + 2, wide - len(title))))
+    echo(blank + bold(title) + note.rjust(max(len(note) + 2, wide - len(title))))
 
 
 def _is_tall() -> bool:
@@ -339,11 +341,12 @@ def _is_tall() -> bool:
     return not sys.stdout.isatty() or get_terminal_size().lines >= _TALL
 
 
-def _item(id: str, text: str, note: str = "") -> None:
+def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str) -> None:
     """A line or two: an id, words cut to the room there is, and a note at the right."""
     wide = min(_WIDEST, max(_NARROWEST, room()))
     left = id.ljust(9) + "  "
     space = wide - len(left) - (len(note) + 2 if note else 0)
     lines = wrapped(shown(text), space)
     first = lines[0] if len(lines) == 1 else f"{wrapped(shown(text), space - 2)[0]} …"
-    say(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip())
+    line = f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip()
+    echo(style(line.replace("`hardwon ", f"`{our_name()} ")))
