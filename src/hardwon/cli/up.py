@@ -52,7 +52,8 @@ _PROJECTS_COMPARED = 12
 _FAILURES_SHOWN, _STATEMENTS_SHOWN, _HABITS_SHOWN, _LINES_SHOWN = 3, 3, 2, 4
 _TALL = 30
 """Lines of a terminal that have room for all that; a lower one is shown one less of each, and no empty lines."""
-_NARROWEST, _WIDEST = 60, 100
+_NARROWEST, _WIDEST = 60, 140
+_IN_A_PIPE = 100
 
 
 class _Screen(NamedTuple):
@@ -330,9 +331,13 @@ def _say_next(*, examples: bool) -> None:
 
 
 def _heading(title: str, note: str) -> None:
-    wide = min(_WIDEST, max(_NARROWEST, room()))
+    wide = _wide()
     blank = "\n" if _is_tall() else ""
     echo(blank + bold(title) + note.rjust(max(len(note) + 2, wide - len(title))))
+
+
+def _wide() -> int:
+    return min(_WIDEST, max(_NARROWEST, room())) if sys.stdout.isatty() else _IN_A_PIPE
 
 
 def _is_tall() -> bool:
@@ -343,7 +348,7 @@ def _is_tall() -> bool:
 
 def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str) -> None:
     """A line or two: an id, words cut to the room there is, and a note at the right."""
-    wide = min(_WIDEST, max(_NARROWEST, room()))
+    wide = _wide()
     left = id.ljust(9) + "  "
     space = wide - len(left) - (len(note) + 2 if note else 0)
     lines = wrapped(shown(text), space)
