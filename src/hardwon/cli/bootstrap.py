@@ -126,12 +126,13 @@ def lessons(
         return
     several = len({one.project for one in found}) > 1
     rows = [
-        (short(memory, one.id), one.kind, one.status, f"{one.confidence:.2f}", one.source_count,
-         *([names.get(one.project, "everywhere")] if several else []), one.text)
+        (short(memory, one.id), one.kind, f"{one.confidence:.2f}", one.source_count,
+         *([names.get(one.project, "everywhere")] if several else []),
+         one.text if one.status in ("active", status) else f"{one.text} ({one.status})")
         for one in found
     ]  # fmt: skip
-    headings = ("ID", "KIND", "STATUS", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
-    table(headings, rows, right=(4,), spare=(3, 4, *([5] if several else []), 2))
+    headings = ("ID", "KIND", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
+    table(headings, rows, right=(3,), spare=(2, 3, 1) if several else (2, 3))
     if unused:
         number = "1 more is" if len(unused) == 1 else f"{len(unused):,} more are"
         say(f"{number} no longer used: `hardwon lessons --status {unused[0].status}`", err=True)

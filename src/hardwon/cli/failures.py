@@ -42,6 +42,7 @@ def failures(
     project: ProjectOption = None,
     since: Annotated[str | None, typer.Option(help="Only failures since this date, YYYY-MM-DD.")] = None,
     open: Annotated[bool, typer.Option("--open", help="Only failures without a known fix.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Also what agents' own tools refused.")] = False,
     limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 20,
     refingerprint: Annotated[
         bool, typer.Option("--refingerprint", help="Regroup old failures after an upgrade; it tells you when to.")
@@ -50,7 +51,8 @@ def failures(
 ) -> None:
     """List what failed and what fixed it, the most frequent first.
 
-    A wide terminal also shows the tokens it cost; `up` and the home page leave out errors of agents' own tools.
+    A wide terminal also shows the tokens it cost. What agents' own tools refused ("File has not been read yet") is left
+    out, as in `up`; --all lists it, too.
 
     Example: hardwon failures --project tidepool --since 2026-10-01 --open
     """
@@ -63,7 +65,8 @@ def failures(
             changed = memory.failures.refingerprint()
             print_json(changed) if json else say(changed.said)
             return
-        rows = memory.failures.list(project=project, since=moment(since), only_open=open)
+        found = memory.failures.list(project=project, since=moment(since), only_open=open)
+        rows = [row for row in found if all or row.family != "agent"]
         cost = memory.failures.costs([row.id for row in rows[:limit]], since=moment(since))
         behind = memory.failures.outdated()
     if json:
@@ -74,12 +77,14 @@ def failures(
             f"{behind} failures were grouped by an older version. To update: `hardwon failures --refingerprint`",
             err=True,
         )
-    if not rows:
+    if rows:
+        _print_list(memory, rows[:limit], cost)
+    else:
         say("No failures found.", err=True)
-        return
-    _print_list(memory, rows[:limit], cost)
     if len(rows) > limit:
         say(f"{len(rows) - limit} more: `hardwon failures --limit {len(rows)}`", err=True)
+    if hidden := len(found) - len(rows):
+        say(f"{count(hidden, 'refusal')} of agents' own tools not shown: `hardwon failures --all`", err=True)
 
 
 def _print_list(memory: Hardwon, rows: list[Failure], cost: dict[str, FailureCost]) -> None:

@@ -89,6 +89,20 @@ def wrapped(text: str, room: int) -> list[str]:
     return [line for line in lines if line] or [""]
 
 
+def cut(text: str, room: int) -> str:
+    """A text in one line: whole, or up to where a word ends; into a long word where little else would be left."""
+    if len(wrapped(text, room)) == 1:
+        return text
+    kept = wrapped(text, room - 2)[0]
+    if width(kept) < room // 2:
+        between = " "
+        for part in _parts(text[len(kept) :].lstrip().split(" ")[0], room):
+            if width(kept + between + part) > room - 2:
+                break
+            kept, between = kept + between + part, ""
+    return f"{kept} …"
+
+
 def hung(line: str, room: int) -> list[str]:
     """A line for a person, broken between words; what is broken off hangs under the column that it began in."""
     if width(line) <= room:

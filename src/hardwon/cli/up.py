@@ -32,7 +32,7 @@ from hardwon.cli.app import (
     thousands,
     upgraded,
 )
-from hardwon.cli.table import width, wrapped
+from hardwon.cli.table import cut, width
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -351,7 +351,6 @@ def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str)
     wide = _wide()
     left = id.ljust(9) + "  "
     space = wide - len(left) - (len(note) + 2 if note else 0)
-    lines = wrapped(shown(text), space)
-    first = lines[0] if len(lines) == 1 else f"{wrapped(shown(text), space - 2)[0]} …"
+    first = cut(shown(text), space)
     line = f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip()
     echo(style(line.replace("`hardwon ", f"`{our_name()} ")))
