@@ -103,7 +103,7 @@ $(VENV)/run.stamp: requirements/run.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Hardwon needs Python 3.11 or newer; try make PYTHON=python3.12 run")'
 	@echo "Making $(VENV) …"
 	@$(make_venv)
-	@echo "Installing what Hardwon needs …"
+	@echo "Installing $$(grep -c '==' requirements/run.txt) packages that Hardwon needs …"
 	@# The list is complete, so nothing is resolved: pip would refuse an extra that a dependency asks for by another name.
 	@$(install) --no-deps --require-hashes -r requirements/run.txt
 	@$(install) --no-deps --no-build-isolation --editable .

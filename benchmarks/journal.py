@@ -58,9 +58,7 @@ def _ways(memory: Hardwon, other: sqlite3.Connection) -> dict[str, Way]:
         f"the newest {LIMIT * 3} rows, substrings (the source system's way)": lambda query: _newest(
             other, query, LIMIT * 3
         ),
-        "`journal similar`": lambda query: [
-            found.attempt.task_description for found in memory.journal.similar(query, limit=LIMIT)
-        ],
+        "`journal similar`": lambda query: [found.attempt.task for found in memory.journal.similar(query, limit=LIMIT)],
     }
 
 
@@ -86,16 +84,16 @@ def _attempts(size: int) -> tuple[list[Attempt], dict[str, str]]:
         Attempt(
             f"{dice.choice(_VERBS)} the {dice.choice(_PARTS)} {dice.choice(_NOUNS)} of {dice.choice(_PLACES)}",
             approach=dice.choice(_HOW),
-            files_modified=[f"src/{dice.choice(_PARTS)}/{dice.choice(_NOUNS)}_{dice.randrange(400)}.py"],
-            timestamp=_BEGAN + timedelta(minutes=at),
+            files=[f"src/{dice.choice(_PARTS)}/{dice.choice(_NOUNS)}_{dice.randrange(400)}.py"],
+            at=_BEGAN + timedelta(minutes=at),
         )
         for at in range(size)
     ]
     planted: dict[str, str] = {}
     for at in (0, *dice.sample(range(1, size), QUERIES - 1)):  # the oldest is among them
         part, noun, (first, second) = dice.choice(_PARTS), dice.choice(_NOUNS), dice.sample(_PLACES, 2)
-        attempts[at].task_description = f"Checking {first} and {second} in the {part} {noun} while saving"
-        planted[f"check {noun}s of {part} against {second}, {first}"] = attempts[at].task_description
+        attempts[at].task = f"Checking {first} and {second} in the {part} {noun} while saving"
+        planted[f"check {noun}s of {part} against {second}, {first}"] = attempts[at].task
     return attempts, planted
 
 
@@ -103,7 +101,7 @@ def _source_store(attempts: list[Attempt]) -> sqlite3.Connection:
     db = sqlite3.connect(":memory:")
     db.execute("CREATE TABLE journal (id INTEGER PRIMARY KEY, at TEXT, task TEXT, approach TEXT)")
     db.execute("CREATE INDEX journal_at ON journal (at)")
-    rows = ((str(entry.timestamp), entry.task_description, entry.approach) for entry in attempts)
+    rows = ((str(entry.at), entry.task, entry.approach) for entry in attempts)
     db.executemany("INSERT INTO journal (at, task, approach) VALUES (?, ?, ?)", rows)
     return db
 

@@ -237,7 +237,7 @@ def test_sessions_are_listed_with_their_calls(memory: Memory, local: Hardwon) ->
 
 def test_the_journal_keeps_and_finds_attempts(memory: Memory, local: Hardwon) -> None:
     number = memory.journal.log(
-        Attempt("Count the fish", outcome=Outcome.FAILURE, files_modified=["fish.py"], project="reef", run="c-1")
+        Attempt("Count the fish", outcome=Outcome.FAILURE, files=["fish.py"], project="reef", run="c-1")
     )
     others = memory.journal.log_all([Attempt("Feed the fish", project="reef"), Attempt("Count the crabs")])
     assert others == [number + 1, number + 2]
@@ -247,7 +247,7 @@ def test_the_journal_keeps_and_finds_attempts(memory: Memory, local: Hardwon) ->
     assert memory.journal.list(run="c-1", limit=1) == local.journal.list(run="c-1", limit=1)
     assert [one.id for one in memory.journal.list(outcomes=[Outcome.FAILURE], limit=1)] == [number]
     assert memory.journal.list(outcomes=[]) == memory.journal.list(limit=0) == []
-    assert memory.journal.similar("count the fish", limit=1)[0].attempt.task_description == "Count the fish"
+    assert memory.journal.similar("count the fish", limit=1)[0].attempt.task == "Count the fish"
     assert number in [one.id for one in memory.journal.for_file("fish.py")]
     assert memory.journal.stats() == local.journal.stats()
     assert memory.journal.stats(since=datetime(2100, 1, 1, tzinfo=UTC)).overall.attempts == 0

@@ -81,7 +81,7 @@ def folder(tmp_path: Path, home: Path, learned: Path, monkeypatch: pytest.Monkey
     (here / "notes.txt").write_text("The tide tables are in UTC.\n")
     (here / "error.log").write_text("ModuleNotFoundError: No module named 'asyncpg'\n")
     (here / "out.txt").write_text("=== 1 failed, 3 passed in 0.2s ===\n")
-    (here / "attempts.jsonl").write_text('{"task_description": "Add a lock"}\n')
+    (here / "attempts.jsonl").write_text('{"task": "Add a lock"}\n')
     subprocess.run(["git", "init", "-q", str(here)], check=True)
     program = tmp_path / "bin" / "hardwon"
     program.parent.mkdir()

@@ -43,7 +43,7 @@ def confidence(memory: Hardwon, id: str) -> float:
 def test_every_field_comes_back(memory: Hardwon) -> None:
     given = Interaction(
         prompt="Why?", response="Because.", response_summary="Short.", session="s1", client="claude-code",
-        context={"pack": [1, "two"]}, lessons_used=["La"], chunks_used=["Cb"], created_at=DAY,
+        context={"pack": [1, "two"]}, lessons_used=["La"], chunks_used=["Cb"], at=DAY,
     )  # fmt: skip
     id = memory.interactions.record(given)
     given.id = id
@@ -62,14 +62,14 @@ def test_a_prompt_is_enough_and_none_is_refused(memory: Hardwon) -> None:
 def test_the_list_has_the_newest_first_page_by_page_without_bodies(memory: Hardwon) -> None:
     for hour in range(7):
         at = DAY + timedelta(hours=hour // 2)  # some at the same moment
-        memory.interactions.record(Interaction(prompt=f"question {hour}", response="x" * 50, created_at=at))
+        memory.interactions.record(Interaction(prompt=f"question {hour}", response="x" * 50, at=at))
     seen, cursor = [], ""
     while True:
         page = memory.interactions.list(limit=3, cursor=cursor)
         seen += page.interactions
         if not (cursor := page.cursor):
             break
-    assert [one.created_at for one in seen] == sorted((one.created_at for one in seen), reverse=True)
+    assert [one.at for one in seen] == sorted((one.at for one in seen), reverse=True)
     assert len({one.id for one in seen}) == len(seen) == 7
     assert {one.response_chars for one in seen} == {50}
     assert not hasattr(seen[0], "response")
@@ -83,7 +83,7 @@ def test_it_is_filtered_by_project_session_client_and_time(memory: Hardwon) -> N
     for number, (project, session, client) in enumerate(talks):
         at = DAY + timedelta(days=number)
         memory.interactions.record(
-            Interaction(prompt=f"q{number}", project=project, session=session, client=client, created_at=at)
+            Interaction(prompt=f"q{number}", project=project, session=session, client=client, at=at)
         )
 
     def found(**wanted: object) -> set[str]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardwon import Attempt, Hardwon, HardwonError, NotAllowed, NotFound, Outcome
+from hardwon import Attempt, Hardwon, HardwonError, Interaction, NotAllowed, NotFound, Outcome
 from hardwon.model.metric import rate
 from tests.scrub.fakes import text as random_text
 
@@ -22,21 +22,32 @@ PASSED_TESTS = "collected 4 items\n\n=== 4 passed in 0.12s ===\n"
 
 
 def tasks(found: Iterable[Attempt]) -> list[str]:
-    return [attempt.task_description for attempt in found]
+    return [attempt.task for attempt in found]
+
+
+def test_former_names_of_fields_are_still_read_and_written() -> None:
+    day = datetime(2024, 1, 1, tzinfo=UTC)
+    former = {"task_description": "x", "files_modified": ["a"], "failure_analysis": "why", "timestamp": day}
+    made = Attempt(**former)  # type: ignore[call-arg]
+    assert made == Attempt("x", files=["a"], analysis="why", at=day)
+    assert {name: getattr(made, name) for name in former} == former
+    made.task_description = "y"
+    assert made.task == "y"
+    assert Interaction(prompt="x", created_at=day).at == Interaction(prompt="x", at=day).created_at  # type: ignore[call-arg]
 
 
 def test_an_attempt_comes_back_with_all_its_fields(home: Path) -> None:
     logged = Attempt(
         "Add a lock to the store",
         approach="a file lock",
-        files_modified=["src/store.py", "a/b.py"],
+        files=["src/store.py", "a/b.py"],
         diff="+lock()",
         test_results="some output",
         outcome=Outcome.ROLLBACK,
-        failure_analysis="it deadlocked",
+        analysis="it deadlocked",
         reflection="locks need an order",
         retry_count=2,
-        timestamp=datetime(2024, 2, 29, 12, 30, 1, 123457, tzinfo=timezone(timedelta(hours=2))),
+        at=datetime(2024, 2, 29, 12, 30, 1, 123457, tzinfo=timezone(timedelta(hours=2))),
         project="reef",
         agent="timmy",
         session="s-1",
@@ -58,24 +69,24 @@ def test_an_attempt_comes_back_with_all_its_fields(home: Path) -> None:
     assert retried is not None
     assert retried.retry_of == id
     for name in Attempt.__struct_fields__:
-        if name not in ("id", "key", "project", "evidence", "timestamp"):
+        if name not in ("id", "key", "project", "evidence", "at"):
             assert getattr(found, name) == getattr(logged, name), name
-    assert found.timestamp == logged.timestamp
-    assert found.timestamp is not None
-    assert found.timestamp.utcoffset() == timedelta(0)
+    assert found.at == logged.at
+    assert found.at is not None
+    assert found.at.utcoffset() == timedelta(0)
     assert (found.id, found.evidence) == (id, "exit-code")
 
 
 def test_a_time_without_a_zone_is_utc_and_one_not_given_is_now(home: Path) -> None:
     with Hardwon(home) as memory:
-        first = memory.journal.log(Attempt("a", timestamp=datetime(2020, 1, 2, 3, 4, 5)))
+        first = memory.journal.log(Attempt("a", at=datetime(2020, 1, 2, 3, 4, 5)))
         second = memory.journal.log(Attempt("b"))
         old, new = memory.journal.get(first), memory.journal.get(second)
     assert old is not None
     assert new is not None
-    assert old.timestamp == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert new.timestamp is not None
-    assert abs(new.timestamp - datetime.now(UTC)) < timedelta(minutes=1)
+    assert old.at == datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert new.at is not None
+    assert abs(new.at - datetime.now(UTC)) < timedelta(minutes=1)
 
 
 @pytest.mark.parametrize(
@@ -140,10 +151,10 @@ def test_secrets_and_homes_never_reach_the_journal_and_long_texts_keep_their_end
             Attempt(
                 f"use {token}",
                 approach=token,
-                files_modified=[f"/home/alice/{token}.py"],
+                files=[f"/home/alice/{token}.py"],
                 diff=f"+{token}\n{long}",
                 test_results=long,
-                failure_analysis="mail alice@example.org",
+                analysis="mail alice@example.org",
                 reflection=token,
                 agent=token,
                 phase=token,
@@ -158,7 +169,7 @@ def test_secrets_and_homes_never_reach_the_journal_and_long_texts_keep_their_end
     assert len(found.test_results) <= 20_000
     assert found.test_results.startswith("first line\n")
     assert found.test_results.endswith("\nlast line")
-    assert "alice" not in found.failure_analysis + found.files_modified[0]
+    assert "alice" not in found.analysis + found.files[0]
     for path in home.rglob("*"):
         assert not path.is_file() or token.encode() not in path.read_bytes()
 
@@ -167,8 +178,8 @@ def test_the_most_alike_comes_first_and_of_equals_the_newest(home: Path) -> None
     with Hardwon(home) as memory:
         memory.journal.log_all(
             [
-                Attempt("Add retry to the HTTP client", timestamp=datetime(2024, 1, 1)),
-                Attempt("Add retry to the HTTP client", timestamp=datetime(2025, 1, 1), outcome=Outcome.SUCCESS),
+                Attempt("Add retry to the HTTP client", at=datetime(2024, 1, 1)),
+                Attempt("Add retry to the HTTP client", at=datetime(2025, 1, 1), outcome=Outcome.SUCCESS),
                 Attempt("Rewrite the HTTP server's address parser", approach="retry parsing"),
                 Attempt("Water the plants"),
             ]
@@ -196,9 +207,9 @@ def test_files_and_errors_make_attempts_alike(home: Path) -> None:
     with Hardwon(home) as memory:
         memory.journal.log_all(
             [
-                Attempt("One", files_modified=["src/harbour/gauge.py"]),
+                Attempt("One", files=["src/harbour/gauge.py"]),
                 Attempt("Two", test_results="sqlite3.OperationalError: database is locked"),
-                Attempt("Three", failure_analysis="the mutex was held twice"),
+                Attempt("Three", analysis="the mutex was held twice"),
             ]
         )
         similar = memory.journal.similar
@@ -221,7 +232,7 @@ PATHS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_si
 @given(st.lists(PATHS, min_size=2, max_size=6, unique=True))
 def test_any_path_finds_the_attempts_that_touched_it_and_no_others(home: Path, paths: list[str]) -> None:
     with Hardwon(home) as memory:
-        ids = {memory.journal.log(Attempt("x", files_modified=[path])): path for path in paths}
+        ids = {memory.journal.log(Attempt("x", files=[path])): path for path in paths}
         for id, path in ids.items():
             found = [entry.id for entry in memory.journal.for_file(path, limit=1000) if entry.id in ids]
             same = [other for other, its in ids.items() if _alike(its, path)]
@@ -242,9 +253,9 @@ def test_paths_are_kept_relative_to_the_root_of_their_repository(home: Path, tmp
     (root / ".git").mkdir(parents=True)
     (root / "src").mkdir()
     with Hardwon(home) as memory:
-        memory.journal.log(Attempt("x", files_modified=[str(root / "src" / "a.py"), "./src//b.py", "src\\c.py"]))
+        memory.journal.log(Attempt("x", files=[str(root / "src" / "a.py"), "./src//b.py", "src\\c.py"]))
         (found,) = memory.journal.list()
-        assert found.files_modified == ["src/a.py", "src/b.py", "src\\c.py"]
+        assert found.files == ["src/a.py", "src/b.py", "src\\c.py"]
         for path in (
             "src/a.py",
             "./src/a.py",
@@ -265,8 +276,8 @@ def test_rates_have_counts_and_intervals(home: Path) -> None:
         memory.journal.log_all(
             [
                 *(Attempt("x", outcome=Outcome.SUCCESS, project="reef", agent="a", phase="ACT") for _ in range(3)),
-                Attempt("x", exit_code=1, project="tide", agent="b", timestamp=datetime(2024, 3, 31, 23, 59)),
-                Attempt("x", agent="b", timestamp=datetime(2024, 4, 1)),
+                Attempt("x", exit_code=1, project="tide", agent="b", at=datetime(2024, 3, 31, 23, 59)),
+                Attempt("x", agent="b", at=datetime(2024, 4, 1)),
             ]
         )
         stats = memory.journal.stats()

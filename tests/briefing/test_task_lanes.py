@@ -24,7 +24,7 @@ def test_a_failed_try_at_something_like_it_is_told_with_its_error_and_files(home
             Attempt(
                 "Add a lock to the spool writer",
                 outcome=Outcome.FAILURE,
-                files_modified=["src/store/spool.py"],
+                files=["src/store/spool.py"],
                 test_results="ModuleNotFoundError: No module named 'asyncpg'",
                 project="reef",
             )
@@ -46,9 +46,7 @@ def test_a_try_is_told_briefly_and_only_if_its_task_says_something(home: Path) -
     files = ["/home/ann/src/reef/docs/notes.md", "/home/ann/src/reef/tide/importer.py", "/home/ann/src/reef/a/b.py"]
     with Hardwon(home) as memory:
         for tried in (task, "Address 3, 8, 11 and 25"):
-            memory.journal.log(
-                Attempt(tried, outcome=Outcome.FAILURE, files_modified=files, phase="verify", project="reef")
-            )
+            memory.journal.log(Attempt(tried, outcome=Outcome.FAILURE, files=files, phase="verify", project="reef"))
         for question in (f"{task} in importer.py", "address 3 in importer.py"):
             (told,) = [line.text for line in memory.bootstrap("reef", task=question).lines if line.kind == "attempt"]
             assert told.endswith("and say so in the… → failure (tide/importer.py, docs/notes.md).")
@@ -63,7 +61,7 @@ def test_an_old_try_is_worth_less_than_a_recent_one(home: Path) -> None:
                     "Add a lock to the spool writer",
                     outcome=Outcome.FAILURE,
                     project="reef",
-                    timestamp=moment - timedelta(days=days),
+                    at=moment - timedelta(days=days),
                 )
             )
         lines = memory.bootstrap("reef", task="Add a lock to the spool writer").lines

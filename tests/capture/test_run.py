@@ -91,7 +91,7 @@ def test_a_success_is_recorded_only_as_somebodys_task(home: Path) -> None:
     assert not home.exists()
     python("pass", options=("--task", "Check the tide"))
     ((only),) = journal(home)
-    assert (only.task_description, only.outcome, only.evidence) == ("Check the tide", "success", "exit-code")
+    assert (only.task, only.outcome, only.evidence) == ("Check the tide", "success", "exit-code")
 
 
 def test_an_exit_code_that_is_an_answer_is_no_failure(home: Path) -> None:

@@ -272,6 +272,6 @@ def test_wrong_usage_exits_2(hardwon: Run, arguments: tuple[str, ...]) -> None:
 
 def test_other_problems_are_one_line_too(hardwon: Run) -> None:
     answer(hardwon, "harvest", EXAMPLES)
-    assert "known: " in bad(hardwon, "bootstrap", "--project", "nowhere")
+    assert "choose one of " in bad(hardwon, "bootstrap", "--project", "nowhere")
     assert "begins" in bad(hardwon, "why", "Lffffffffffffffff")
     assert "2026-10-31" in bad(hardwon, "failures", "--since", "yesterday")

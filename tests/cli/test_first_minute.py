@@ -104,6 +104,26 @@ def test_a_briefing_for_a_task_still_says_how_the_project_is_checked(learned: Pa
     assert HOW_IT_IS_RUN in told
 
 
+def test_a_map_is_asked_for_by_the_task_or_by_the_project_as_before(learned: Path, hardwon: Run) -> None:
+    task = "fix the failing migration"
+    asked = ("map", task, "--project", "tidepool"), ("map", "tidepool", "--task", task)
+    assert len({hardwon(*each, "--json").stdout for each in asked}) == 1
+    assert hardwon("map", "tidepool").stdout == hardwon("map", "--project", "tidepool").stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "styled"), [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)]
+)
+def test_colour_is_for_people_who_want_it(
+    learned: Path, monkeypatch: pytest.MonkeyPatch, hardwon: Run, more: dict[str, str], styled: bool
+) -> None:
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in more.items():
+        monkeypatch.setenv(name, value)
+    assert ("\x1b[32m" in hardwon("why", "F9b806165").stdout) is styled
+
+
 def test_every_screen_counts_the_same_sessions(home: Path, tmp_path: Path, hardwon: Run) -> None:
     folder = tmp_path / "user" / ".claude" / "projects" / "-srv-reef"
     (folder / "one" / "subagents").mkdir(parents=True)
@@ -170,7 +190,7 @@ def test_up_shows_what_is_asked_for_again_and_again_as_a_habit(tmp_path: Path, h
         ClaudeSession(f"s{day}", day=day).user(f"look at part {day}").says("Done.").user("commit").run(
             "git commit -m x", "[main abc1234] x\n 1 file changed"
         ).write(folder)
-    assert re.search(r'you asked: "commit" \(counted, not a lesson\) +3$', hardwon("up").stdout, re.MULTILINE)
+    assert re.search(r'you asked: "commit" +3$', hardwon("up").stdout, re.MULTILINE)
     assert json.loads(hardwon("up", "--json").stdout)["habits"] == [{"words": "commit", "sessions": 3}]
     assert hardwon("lessons").stdout == ""
 
@@ -214,7 +234,7 @@ def test_a_session_can_be_asked_about_and_gone_on_with(learned: Path, hardwon: R
 
 
 def test_a_folder_that_is_no_project_is_called_by_its_name(learned: Path, tmp_path: Path, hardwon: Run) -> None:
-    with Hardwon(learned) as memory, pytest.raises(NotFound, match=f"{tmp_path} belongs to no project; known: "):
+    with Hardwon(learned) as memory, pytest.raises(NotFound, match=f"{tmp_path} belongs to no project; choose one of "):
         memory.bootstrap(str(tmp_path))
 
 
@@ -254,7 +274,7 @@ def test_a_filter_that_knows_no_such_value_says_so(learned: Path, hardwon: Run, 
     done = hardwon(*command.split())
     assert done.returncode == 1
     assert "sreve'" in done.stderr
-    assert "known: " in done.stderr
+    assert "known: " in done.stderr or "choose one of " in done.stderr
 
 
 def test_a_lesson_is_added_where_lessons_are_listed(learned: Path, hardwon: Run) -> None:

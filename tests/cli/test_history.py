@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from hardwon import Hardwon
 from tests.conftest import Run
 
@@ -26,4 +28,26 @@ def test_an_event_that_is_not_there_is_said(hardwon: Run) -> None:
     with Hardwon() as memory:
         memory.lessons.add("Deploy on Tuesdays only.", scope="global")
     assert "no event 99" in hardwon("undo", 99).stderr
-    assert hardwon("undo", "x").returncode == 2
+    assert "no lesson, failure, attempt or session begins with 'x'" in hardwon("undo", "x").stderr
+
+
+def test_what_any_command_shows_can_be_asked_about_and_undone(hardwon: Run) -> None:
+    id = hardwon("remember", "Lock, then open.", "--project", "reef").stdout.split()[0]
+    assert hardwon("review", "--reject", id).returncode == 0
+    assert json.loads(hardwon("undo", id, "--json").stdout)["undone"] == 2
+    assert "nothing was changed" not in hardwon("undo", id).stderr
+    assert "nothing was changed" in hardwon("undo", id).stderr
+    number = hardwon("journal", "log", "--task", "Add a lock", "--project", "reef").stdout.strip()
+    assert "Add a lock" in hardwon("why", number).stdout
+
+
+def test_an_id_is_as_long_as_it_takes_to_tell_it_from_others(hardwon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    said, ids = ("Lock, then open.", "Never dredge at night."), ("L0123456789abcde0", "L0123456789abcde1")
+    left = iter(ids)
+    monkeypatch.setattr("hardwon.store.lifecycle.made", lambda _: next(left))
+    with Hardwon() as memory:
+        for text in said:
+            memory.lessons.add(text, scope="global")
+    shown = [line.split()[0] for line in hardwon("lessons").stdout.splitlines()[1:]]
+    assert sorted(shown) == sorted(ids)
+    assert all(text in hardwon("why", id).stdout for id, text in zip(ids, said, strict=True))

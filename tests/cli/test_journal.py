@@ -28,8 +28,8 @@ def test_an_attempt_is_logged_found_reflected_on_and_counted(hardwon: Run, tmp_p
     assert (number.returncode, number.stdout) == (0, "1\n")
     (logged,) = answer(hardwon, "similar", "caching tides")
     assert (logged["id"], logged["outcome"], logged["evidence"]) == (1, "failure", "test-report")
-    assert (logged["timestamp"], logged["diff"]) == ("2026-02-01T01:30:00Z", "+cache = {}")
-    assert logged["files_modified"] == ["src/cache.py", "src/tide.py"]
+    assert (logged["at"], logged["diff"]) == ("2026-02-01T01:30:00Z", "+cache = {}")
+    assert logged["files"] == ["src/cache.py", "src/tide.py"]
     assert answer(hardwon, "failures")[0]["id"] == 1
     assert answer(hardwon, "file", "src")[0]["id"] == 1
     assert answer(hardwon, "reflect", 1, "Read it once.")["reflection"] == "Read it once."
@@ -46,7 +46,7 @@ def test_paths_are_those_of_the_current_folder(hardwon: Run, tmp_path: Path, mon
     (tmp_path / "repo" / ".git").mkdir()
     monkeypatch.chdir(below)
     (logged,) = answer(hardwon, "log", "--task", "x", "--file", "a.py", "--file", "../b.py")
-    assert logged["files_modified"] == ["src/a.py", "b.py"]
+    assert logged["files"] == ["src/a.py", "b.py"]
     assert answer(hardwon, "file", "a.py")[0]["id"] == 1
     monkeypatch.chdir(tmp_path / "repo")
     assert answer(hardwon, "file", "src/a.py")[0]["id"] == 1
@@ -61,8 +61,8 @@ def test_many_are_logged_at_once_or_none(hardwon: Run, tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_text("\n\n".join(map(json.dumps, lines)))
     assert hardwon("journal", "log", "--jsonl", path).stdout == "Logged 3 attempts, 1 to 3.\n"
-    assert answer(hardwon, "show", 2)["timestamp"] == "2025-03-01T10:00:00Z"
-    assert answer(hardwon, "show", 3)["timestamp"] == "2025-03-01T09:00:00Z"
+    assert answer(hardwon, "show", 2)["at"] == "2025-03-01T10:00:00Z"
+    assert answer(hardwon, "show", 3)["at"] == "2025-03-01T09:00:00Z"
     for bad, said in (
         ('{"task_description": "x", "outcome": "great"}', "line 2"),
         ('{"tusk": "x"}', "unknown field tusk"),

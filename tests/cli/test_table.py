@@ -35,6 +35,11 @@ def test_a_word_that_fits_into_a_line_is_never_cut(text: str, room: int) -> None
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
+def test_a_path_is_broken_between_folders_where_they_fit() -> None:
+    assert wrapped("see src/components/RemediationTab.tsx now", 24) == ["see src/components/", "RemediationTab.tsx now"]
+    assert wrapped("a-very-long-name/with.dots", 12) == ["a-very-long-", "name/", "with.dots"]
+
+
 def test_columns_that_can_be_spared_give_way_to_the_text() -> None:
     narrow = as_table(_HEADINGS, [_ROW], room=60, right=(1, 2), spare=(2, 1)).splitlines()[0].split()
     wide = as_table(_HEADINGS, [_ROW], room=200, right=(1, 2), spare=(2, 1)).splitlines()

@@ -33,7 +33,7 @@ def evidence(memory: Hardwon) -> dict[str, Any]:
     return {
         "sources": {lesson.text: len(memory.lessons.get(lesson.id).sources) for lesson in lessons},
         "failures": {one.error: (one.occurrences, [fix.confirmed for fix in one.fixes]) for one in failures},
-        "attempts": sorted(attempt.task_description for attempt in memory.journal.list()),
+        "attempts": sorted(attempt.task for attempt in memory.journal.list()),
         **{name: totals[name] for name in ("messages", "errors")},
         "calls": sum(session.tool_calls for session in memory.sessions.list()),
     }

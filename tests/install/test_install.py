@@ -301,11 +301,17 @@ def test_on_a_terminal_the_change_fits_it_and_is_whole_when_asked_for(user: Path
     seen = on_a_terminal("uninstall", "codex", "--yes")
     assert "not in Codex's settings" in seen
     seen = on_a_terminal("install", "codex", "--yes")
-    assert "more lines: `--diff` shows them" in seen
+    assert "more lines" in seen
     assert len(seen.split("\n")) < 24
     whole = on_a_terminal("uninstall", "codex", "--yes", "--diff")
     assert "more lines" not in whole
     assert whole.count("-m hardwon.hook") == 4
+
+
+def test_who_is_asked_can_see_the_whole_change_first(user: Path) -> None:
+    seen = on_a_terminal("install", "codex", typed="d\nn\n")
+    assert seen.count("-m hardwon.hook") == 4
+    assert "Nothing was changed." in seen
 
 
 def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, home: Path, hardwon: Run) -> None:

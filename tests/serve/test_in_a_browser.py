@@ -127,7 +127,7 @@ def test_axe_finds_nothing_on_any_page(tabs: Tabs, service: Service, axe: str, d
     browser = let_in(tabs(dark=dark), service)
     rules = "{runOnly: ['color-contrast']}" if dark else "{}"
     told = f"axe.run(document, {rules}).then(found => found.violations.map(one => [one.id, one.nodes[0].html]))"
-    tried = next(one for one in service.get("/api/attempts", limit=200)["items"] if one["files_modified"])
+    tried = next(one for one in service.get("/api/attempts", limit=200)["items"] if one["files"])
     details = [
         f"/{kind}/{service.get(f'/api/{kind}')['items'][0]['id']}" for kind in ("failures", "lessons", "sessions")
     ]
@@ -276,7 +276,7 @@ def test_a_home_without_data_is_filled_from_the_page_and_tells_how_far_it_is(str
 def test_a_session_is_searched_and_tells_what_it_changed_and_how_to_go_on(browser: Tab, service: Service) -> None:
     listed = service.get("/api/sessions", limit=200)["items"]
     changed = service.get("/api/attempts", limit=200)["items"]
-    id = next(one["session"] for one in changed if one["files_modified"])
+    id = next(one["session"] for one in changed if one["files"])
     assert id in {one["id"] for one in listed}
     browser.page.goto(f"{service.address}/sessions/{id}")
     assert "What it changed" in browser.text()
@@ -411,14 +411,14 @@ def filled_with_hostile_texts(home: Path, folder: Path) -> tuple[str, str, str]:
             task, how, wrong, run, tests, diff, path, learned, agent = (hostile(number, field) for field in range(9))
             logged = memory.journal.log(
                 Attempt(
-                    task_description=task,
+                    task=task,
                     approach=how,
                     outcome=Outcome.FAILURE,
-                    failure_analysis=wrong,
+                    analysis=wrong,
                     run=run[:80],
                     test_results=tests,
                     diff=diff,
-                    files_modified=[path],
+                    files=[path],
                     agent=agent[:60],
                 )
             )

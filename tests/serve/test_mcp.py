@@ -141,8 +141,8 @@ def test_what_is_known_is_told_fenced(connect: Held) -> None:
         connect,
         call("recall", query="reefctl", project="reef"),
         call("bootstrap", project="reef", task="run the tests"),
-        call("known_failure", output=MISSING, command="pytest -q", project="reef"),
-        call("known_failure", output="TypeError: never met", project="reef"),
+        call("known_failure", text=MISSING, command="pytest -q", project="reef"),
+        call("known_failure", text="TypeError: never met", project="reef"),
         call("recall", query="zzzzqqqq", project="reef"),
         call("orient", task="run the tests", project="reef"),
     )
@@ -186,11 +186,21 @@ def test_an_attempt_is_logged_and_reflected_upon(connect: Held, service: Service
     )  # fmt: skip
     assert ok
     number = int(said.split()[-1].rstrip("."))
-    assert service.get(f"/api/attempts/{number}")["files_modified"] == ["crab.py"]
+    assert service.get(f"/api/attempts/{number}")["files"] == ["crab.py"]
     (prompt,) = ask(connect, lambda c: c.get_prompt("reflect", {"attempt": str(number)}))
     text = prompt.messages[0].content.text
     assert "Teach the crab" in text
     assert text.count("</hardwon-memory") == 1
+
+
+def test_former_names_of_arguments_are_still_taken(connect: Held) -> None:
+    known, logged = ask(
+        connect,
+        call("known_failure", output=MISSING, command="pytest -q", project="reef"),
+        call("log_attempt", task_description="x", files_modified=["a.py"], failure_analysis="busy", project="reef"),
+    )
+    assert known[0]
+    assert logged[0]
 
 
 def test_resources_hold_the_briefing_and_a_lessons_sources(connect: Held, service: Service) -> None:
@@ -233,8 +243,8 @@ def test_over_http_the_token_decides(service: Service) -> None:
         call("recall", query="kelpctl kelp uv sync"),
         call("recall", query="kelpctl", project="kelp"),
         call("bootstrap", project="kelp"),
-        call("known_failure", output="ModuleNotFoundError: No module named 'kelp_tools'"),
-        call("known_failure", output="ModuleNotFoundError: No module named 'shared_tools'"),
+        call("known_failure", text="ModuleNotFoundError: No module named 'kelp_tools'"),
+        call("known_failure", text="ModuleNotFoundError: No module named 'shared_tools'"),
     )
     assert [ok for ok, _ in found] == [True, False, False, True, True]
     assert not any("kelp" in text for _, text in found)

@@ -569,7 +569,7 @@ def test_the_journal_tells_what_was_tried_and_takes_what_was_learned(service: Se
     logged = service.post(
         "/api/attempts",
         {
-            "task_description": "Careen the <b>sloop</b>",
+            "task": "Careen the <b>sloop</b>",
             "outcome": "failure",
             "project": "reef",
             "diff": "@@ hull.py\n-old plank\n+new plank",

@@ -112,24 +112,35 @@ def test_failures_are_listed_shown_and_recognised(service: Service) -> None:
     assert service.post("/api/failures/match", {"text": "TypeError: never seen"})["known"] is False
 
 
+def test_former_names_of_fields_are_still_taken(service: Service) -> None:
+    at = "2026-10-31T14:30:00Z"
+    former = {"task_description": "x", "files_modified": ["a.py"], "failure_analysis": "busy", "timestamp": at}
+    numbers = [service.post("/api/attempts", former)["id"]]
+    numbers += service.post("/api/attempts/batch", {"attempts": [former]})
+    for number in numbers:
+        found = service.get(f"/api/attempts/{number}")
+        assert (found["task"], found["files"], found["analysis"], found["at"]) == ("x", ["a.py"], "busy", at)
+    assert service.post("/api/interactions", {"prompt": "why?", "created_at": at})["at"] == at
+
+
 def test_the_whole_journal(service: Service) -> None:
     first = service.post(
         "/api/attempts",
         {
-            "task_description": "Add a lock to the tide store",
+            "task": "Add a lock to the tide store",
             "approach": "flock",
-            "files_modified": ["src/tide.py"],
+            "files": ["src/tide.py"],
             "test_results": "FAILED tests/test_tide.py::test_lock - OSError: busy",
             "outcome": "failure",
             "project": "reef",
             "run": "run-7",
-            "timestamp": "2026-10-31T14:30:00Z",
+            "at": "2026-10-31T14:30:00Z",
         },
     )
-    assert first["timestamp"] == "2026-10-31T14:30:00Z"
+    assert first["at"] == "2026-10-31T14:30:00Z"
     again = service.post(
         "/api/attempts",
-        {"task_description": "Add a lock, again", "retry_of": first["id"], "project": "reef", "outcome": "success"},
+        {"task": "Add a lock, again", "retry_of": first["id"], "project": "reef", "outcome": "success"},
     )
     assert again["retry_of"] == first["id"]
     assert service.get(f"/api/attempts/{first['id']}") == first
@@ -252,7 +263,7 @@ def test_who_did_what_is_told_newest_first(service: Service) -> None:
     made = service.post("/api/lessons", {"text": "Kelp grows fast.", "project": "kelp"})["lesson"]
     newest = service.get("/api/events", limit=1)["items"][0]
     assert (newest["action"], newest["item"]) == ("create", made["id"])
-    attempt = service.post("/api/attempts", {"task_description": "Grow kelp", "project": "kelp"})
+    attempt = service.post("/api/attempts", {"task": "Grow kelp", "project": "kelp"})
     newest = service.get("/api/events", limit=1)["items"][0]
     assert (newest["action"], newest["item"]) == ("log", attempt["key"])
     assert newest["actor"].startswith("token first ")
@@ -267,7 +278,7 @@ def test_what_a_client_has_already_is_not_sent_again(service: Service) -> None:
 
 
 def test_a_request_that_is_sent_again_is_done_once(service: Service) -> None:
-    body = {"task_description": "Sent twice", "project": "reef"}
+    body = {"task": "Sent twice", "project": "reef"}
     key = {"Idempotency-Key": "retry-1"}
     first = service.post("/api/attempts", body, headers=key)
     assert service.post("/api/attempts", body, headers=key) == first
@@ -309,7 +320,7 @@ def test_what_is_old_is_purged_once_under_a_key(service: Service) -> None:
 
 def test_a_request_that_failed_may_be_sent_again_with_its_key(service: Service) -> None:
     key = {"Idempotency-Key": "retry-2"}
-    body = {"task_description": "Sent too early", "project": "reef", "retry_of": 999_999}
+    body = {"task": "Sent too early", "project": "reef", "retry_of": 999_999}
     assert service.call("POST", "/api/attempts", body, headers=key).status == 404
     assert service.call("POST", "/api/attempts", {**body, "retry_of": None}, headers=key).status == 201
 
@@ -342,7 +353,7 @@ def test_secrets_do_not_reach_the_store(service: Service) -> None:
     made = service.post("/api/lessons", {"text": f"The token is {secret}.", "project": "reef", "why": secret})
     assert secret not in json.dumps(made)
     service.post(f"/api/lessons/{made['lesson']['id']}/promote", {"why": f"because of {secret}"})
-    tried = service.post("/api/attempts", {"task_description": f"Use {secret}", "project": "reef"})
+    tried = service.post("/api/attempts", {"task": f"Use {secret}", "project": "reef"})
     assert secret not in json.dumps(tried)
     assert secret.encode() not in service.call("GET", "/api/export").body
 

@@ -125,7 +125,7 @@ def test_several_services_on_one_postgresql_are_one(postgres: str, tmp_path: Pat
         two.token = one.token
 
         def write(number: int) -> int:
-            body = {"task_description": f"Try {number}", "project": "reef", "run": "both"}
+            body = {"task": f"Try {number}", "project": "reef", "run": "both"}
             key = {"Idempotency-Key": f"k-{number // 2}-{number % 2}"}
             return int((one, two)[number % 2].post("/api/attempts", body, headers=key)["id"])
 
@@ -151,7 +151,7 @@ def test_reads_and_writes_at_once_lose_nothing(tmp_path: Path) -> None:
         def work(number: int) -> int:
             if number % 2:
                 return service.call("GET", "/api/lessons", project="reef").status
-            return service.call("POST", "/api/attempts", {"task_description": f"Try {number}", "run": "w"}).status
+            return service.call("POST", "/api/attempts", {"task": f"Try {number}", "run": "w"}).status
 
         with ThreadPoolExecutor(16) as threads:
             statuses = list(threads.map(work, range(120)))

@@ -154,8 +154,8 @@ def test_a_loki_folder_comes_in_whole_and_once(hardwon: Run, loki: Path) -> None
     tried = json.loads(hardwon("journal", "file", "src/app.ts", "--json").stdout)
     assert {one["outcome"] for one in tried} == {"failure", "success"}
     one = next(one for one in tried if one["outcome"] == "failure")
-    assert (one["task_description"], one["phase"], one["agent"]) == ("Build a todo REST API", "ACT", "eng-backend")
-    assert (one["timestamp"], one["duration"], one["tokens"]) == ("2026-08-01T10:00:00Z", 61.0, 900)
+    assert (one["task"], one["phase"], one["agent"]) == ("Build a todo REST API", "ACT", "eng-backend")
+    assert (one["at"], one["duration"], one["tokens"]) == ("2026-08-01T10:00:00Z", 61.0, 900)
     assert one["approach"] == "write_file src/app.ts"
     assert one["evidence"] == "episode ep-2026-08-01-a1b2c3d4 of loki"
     lessons = {one["text"]: one for one in json.loads(hardwon("lessons", "--project", "todo", "--json").stdout)}
@@ -171,7 +171,7 @@ def test_a_loki_folder_comes_in_whole_and_once(hardwon: Run, loki: Path) -> None
     met = next(row for row in failures if "asyncpg" in row["error"])
     assert [(fix["text"], fix["status"]) for fix in met["fixes"]] == [("Install the extra db.", "candidate")]
     gate = json.loads(hardwon("journal", "similar", "be done", "--json").stdout)[0]
-    assert (gate["outcome"], gate["failure_analysis"], gate["phase"]) == ("failure", "tests_red", "VERIFY")
+    assert (gate["outcome"], gate["analysis"], gate["phase"]) == ("failure", "tests_red", "VERIFY")
     assert hardwon("doctor").returncode == 0
 
 

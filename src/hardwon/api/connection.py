@@ -147,7 +147,7 @@ class Connection:
         names = ", ".join(known[:8]) + (f" and {len(known) - 8} more (`hardwon projects`)" if len(known) > 8 else "")
         what = f"{os.path.abspath(name)} belongs to no project" if os.path.isdir(name) else f"no project '{name}'"
         raise NotFound(
-            f"{what}; known: {names}" if names else f"{what}: no sessions have been read yet, run `hardwon up`"
+            f"{what}; choose one of {names}" if names else f"{what}: no sessions have been read yet, run `hardwon up`"
         )
 
     def project_to_keep(self, name: str, *, folders: bool = True) -> str:
@@ -283,8 +283,10 @@ class Connection:
 
 
 def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
-    """What `Hardwon.store.resolve` gives, for commands that need no more of it; `sessions` may be meant, too."""
-    matches = meta.ids_like(memory.reading(), id, sessions=sessions)
+    """What `Hardwon.store.resolve` gives, for commands that need no more of it; `sessions` may be meant, too,
+    and a number is that of an attempt."""
+    db = memory.reading()
+    matches = meta.attempt_numbered(db, int(id)) if id.isdecimal() else meta.ids_like(db, id, sessions=sessions)
     if len(matches) != 1:
         what = "several ids begin" if matches else "no lesson, failure, attempt or session begins"
         raise NotFound(f"{what} with '{id}': `hardwon lessons` and `hardwon failures` list them")

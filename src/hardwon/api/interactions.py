@@ -120,7 +120,7 @@ def stored(given: Interaction, project: str | None, scrubber: Scrubber) -> Inter
         context=context,
         lessons_used=_names(given.lessons_used, scrubber),
         chunks_used=_names(given.chunks_used, scrubber),
-        created_at=now() if given.created_at is None else stamp(given.created_at),
+        created_at=now() if given.at is None else stamp(given.at),
     )
 
 
@@ -136,7 +136,7 @@ def interaction(row: InteractionRow) -> Interaction:
         context=_read(row.context, {}),
         lessons_used=_read(row.lessons_used, []),
         chunks_used=_read(row.chunks_used, []),
-        created_at=moment(row.created_at),
+        at=moment(row.created_at),
         id=row.id,
     )
 
@@ -151,7 +151,7 @@ def summary(row: Row) -> InteractionSummary:
         session=session,
         client=client,
         response_chars=length,
-        created_at=moment(at),
+        at=moment(at),
     )
 
 

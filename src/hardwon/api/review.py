@@ -21,6 +21,7 @@ from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source
 from hardwon.store import integrity, lessons, lifecycle, projects, sessions
 from hardwon.store.database import Database
+from hardwon.store.meta import short_id
 from hardwon.text.words import overlap, unique_terms
 
 NOTICE, WARNING = 20, 50
@@ -346,7 +347,7 @@ class Review(Part):
         warning = danger(lesson.text)
         against = lessons.contradicted(self._memory.reading(), lesson.id)
         if against:
-            others = ", ".join(id[:9] for id in against)
+            others = ", ".join(short_id(self._memory.reading(), id) for id in against)
             told = f"once approved, it contradicts {others}: sessions are told none of them until you keep one"
         else:
             told = f"once approved, it will be told to {where}"

@@ -18,11 +18,11 @@ from hardwon.map.wording import command_why, why
 from hardwon.model.nouns import Habit, Hit, Map, Place, Resumption, Visitor
 from hardwon.store import projects, sessions
 from hardwon.store.database import Database
+from hardwon.store.meta import short_id
 from hardwon.text.shown import estimate
 from hardwon.text.words import terms
 
 _ROWS_READ = 1_000
-_SHORT_ID = 9
 _PLAIN_ID = re.compile(r"[\w.-]{1,100}")
 _RESUMING = {
     "claude-code": "claude --resume",
@@ -107,7 +107,7 @@ def opened(db: Database, hits: list[Hit]) -> list[Hit]:
         at = found[hit.id]
         root = at.owner == "own" and not at.subagent
         goes_on = root and at.agent in _RESUMING and _PLAIN_ID.fullmatch(at.external_id)
-        how = f"hardwon resume {hit.session[:_SHORT_ID]}" if goes_on else at.path
+        how = f"hardwon resume {short_id(db, hit.session)}" if goes_on else at.path
         told.append(replace(hit, message=at.message_index, owner=at.owner, open=how))
     return told
 

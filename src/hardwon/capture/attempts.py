@@ -11,7 +11,7 @@ import msgspec
 
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.model.attempt import Attempt, Outcome
+from hardwon.model.attempt import Attempt, Outcome, renamed
 from hardwon.scrub.scrubber import Scrubber, ends
 from hardwon.sessions import tool_calls
 from hardwon.sessions.project import Project, remote_key
@@ -130,14 +130,14 @@ def stored(attempt: Attempt, project: str | None, scrubber: Scrubber, retry_of: 
     def bounded(text: str, longest: int) -> str:
         return _shortened(scrubber.scrub(ends(text, _MAX_CHARACTERS_READ)), longest)
 
-    task = bounded(attempt.task_description, _MAX_PROSE_CHARACTERS).strip()
+    task = bounded(attempt.task, _MAX_PROSE_CHARACTERS).strip()
     if not task:
         raise NotAllowed("an attempt needs a task: say in a few words what was tried")
     _check_numbers(attempt)
     outcome, evidence = Outcome(attempt.outcome), bounded(attempt.evidence, _MAX_NAME_CHARACTERS)
     if not evidence:
         outcome, evidence = judged(outcome, attempt.exit_code, attempt.test_results)
-    paths = [(path, "modified") for path in attempt.files_modified] + [(path, "read") for path in attempt.files_read]
+    paths = [(path, "modified") for path in attempt.files] + [(path, "read") for path in attempt.files_read]
     return AttemptRow(
         id=made("A"),
         source=attempt.source,
@@ -153,13 +153,13 @@ def stored(attempt: Attempt, project: str | None, scrubber: Scrubber, retry_of: 
         exit_code=attempt.exit_code,
         diff=bounded(attempt.diff, MAX_OUTPUT_CHARACTERS),
         test_results=bounded(attempt.test_results, MAX_OUTPUT_CHARACTERS),
-        failure_analysis=bounded(attempt.failure_analysis, _MAX_PROSE_CHARACTERS),
+        failure_analysis=bounded(attempt.analysis, _MAX_PROSE_CHARACTERS),
         reflection=bounded(attempt.reflection, _MAX_PROSE_CHARACTERS),
         retry_count=attempt.retry_count,
         retry_of=retry_of,
         git_commit=bounded(attempt.git_commit, _MAX_NAME_CHARACTERS),
         tokens=attempt.tokens,
-        started_at=now() if attempt.timestamp is None else stamp(attempt.timestamp),
+        started_at=now() if attempt.at is None else stamp(attempt.at),
         duration=None if attempt.duration is None else round(attempt.duration * 1_000_000),
         files=tuple(FileRow(file_path(path), role) for path, role in paths[:_MAX_FILES] if path.strip()),
     )
@@ -168,16 +168,16 @@ def stored(attempt: Attempt, project: str | None, scrubber: Scrubber, retry_of: 
 def attempt(row: AttemptRow, retry_of: int | None = None) -> Attempt:
     """What is given out of a row."""
     return Attempt(
-        task_description=row.task,
+        task=row.task,
         approach=row.approach,
-        files_modified=[file.path for file in row.files if file.role != "read"],
+        files=[file.path for file in row.files if file.role != "read"],
         diff=row.diff,
         test_results=row.test_results,
         outcome=Outcome(row.outcome),
-        failure_analysis=row.failure_analysis,
+        analysis=row.failure_analysis,
         reflection=row.reflection,
         retry_count=row.retry_count,
-        timestamp=moment(row.started_at),
+        at=moment(row.started_at),
         id=row.number,
         project=row.project or "",
         agent=row.agent,
@@ -268,16 +268,6 @@ def kept(db: Database, name: str, *, folders: bool = True) -> str | None:
 # Attempts from JSON lines, with the field names of an Attempt.
 
 
-_AS_OPTIONS_ARE_CALLED = {
-    "task": "task_description",
-    "file": "files_modified",
-    "files": "files_modified",
-    "analysis": "failure_analysis",
-    "at": "timestamp",
-}
-"""What `journal log` and MCP call a field of an attempt: a line of JSON may, too."""
-
-
 def read(text: str) -> list[Attempt]:
     """Every line an attempt; one that is none is an error, so that a file is taken whole or not at all."""
     return [_attempt(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
@@ -285,8 +275,7 @@ def read(text: str) -> list[Attempt]:
 
 def _attempt(line: str, number: int) -> Attempt:
     try:
-        given = msgspec.json.decode(line, type=dict[str, object])
-        fields = {_AS_OPTIONS_ARE_CALLED.get(name, name): value for name, value in given.items()}
+        fields = renamed(msgspec.json.decode(line, type=dict[str, object]))
         unknown = sorted(set(fields) - set(Attempt.__struct_fields__))
         if unknown:
             raise NotAllowed(f"line {number}: unknown field {', '.join(unknown)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import UserDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache, cached_property
@@ -153,6 +153,13 @@ def short_path(path: str) -> str:
     return shown("~" + path[len(home) :] if path.startswith(home + "/") else path)
 
 
+def short(memory: Hardwon, id: str) -> str:
+    """An id as short as it can be told apart from all others."""
+    from hardwon.store.meta import short_id
+
+    return short_id(memory.reading(), id)
+
+
 def iso(when: datetime | None) -> str | None:
     """A time as JSON and people are given it."""
     return when.isoformat(timespec="seconds").replace("+00:00", "Z") if when else None
@@ -195,20 +202,20 @@ def table(
     spare: Sequence[int] = (),
 ) -> None:
     """Print a table that fits the terminal; in a pipe, a row a line."""
-    typer.echo(as_table(headings, rows, room=room(), right=right, spare=spare, emphasis=bold))
+    echo(as_table(headings, rows, room=room(), right=right, spare=spare, emphasis=bold))
 
 
 _IN_A_PIPE = 10_000
 """Characters of a line that nobody looks at."""
 
 
-def say(text: str = "", *, err: bool = False) -> None:
+def say(text: str = "", *, err: bool = False, style: Callable[[str], str] = str) -> None:
     """Print what a person reads: no word is cut at the edge of the terminal. In a pipe, as it is."""
     text = text.replace("`hardwon ", f"`{our_name()} ")
     wide = room(err=err)
     if wide < _IN_A_PIPE:
         text = "\n".join(part for line in text.split("\n") for part in hung(line, wide))
-    typer.echo(text, err=err)
+    echo(style(text), err=err)
 
 
 def need_known(option: str, value: str | None, choices: Iterable[str]) -> None:
@@ -245,9 +252,28 @@ def is_here(extra: str) -> bool:
 
 def bold(text: str) -> str:
     """Heavier, where somebody looks and has not said that they want no such thing."""
+    return _styled(text, bold=True)
+
+
+def green(text: str) -> str:
+    """What worked, likewise."""
+    return _styled(text, fg="green")
+
+
+def _styled(text: str, **style: Any) -> str:
+    return typer.style(text, **style) if _in_colour() else text
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print, with the colours that are wanted also where nobody looks."""
+    typer.echo(text, err=err, color=_in_colour() or None)
+
+
+def _in_colour() -> bool:
     import os
 
-    return typer.style(text, bold=True) if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
+    wanted = sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR"))
+    return wanted and not os.environ.get("NO_COLOR")
 
 
 def room(*, err: bool = False) -> int:

@@ -17,11 +17,13 @@ from hardwon.cli.app import (
     day,
     described,
     error_of,
+    green,
     iso,
     need_known,
     place,
     print_json,
     say,
+    short,
     short_path,
     shown,
     table,
@@ -124,12 +126,13 @@ def lessons(
         return
     several = len({one.project for one in found}) > 1
     rows = [
-        (one.id[:9], one.kind, one.status, f"{one.confidence:.2f}", one.source_count,
-         *([names.get(one.project, "everywhere")] if several else []), one.text)
+        (short(memory, one.id), one.kind, f"{one.confidence:.2f}", one.source_count,
+         *([names.get(one.project, "everywhere")] if several else []),
+         one.text if one.status in ("active", status) else f"{one.text} ({one.status})")
         for one in found
     ]  # fmt: skip
-    headings = ("ID", "KIND", "STATUS", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
-    table(headings, rows, right=(4,), spare=(3, 4, *([5] if several else []), 2))
+    headings = ("ID", "KIND", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
+    table(headings, rows, right=(3,), spare=(2, 3, 1) if several else (2, 3))
     if unused:
         number = "1 more is" if len(unused) == 1 else f"{len(unused):,} more are"
         say(f"{number} no longer used: `hardwon lessons --status {unused[0].status}`", err=True)
@@ -173,7 +176,7 @@ def remember(
             scope: Scope = "project" if holder else "global"
             id = memory.lessons.add(text, kind=cast(Kind, kind), scope=scope, project=holder, why=why)
         found = memory.lessons.get(id).lesson
-    print_json(found) if json else say(f"{id[:9]} {found.status}")
+    print_json(found) if json else say(f"{short(memory, id)} {found.status}")
 
 
 @wraps(remember)
@@ -239,7 +242,7 @@ def why(
     say(f"  {shown(told)}")
     for fix in answer.get("fixes", []):
         note = f"  [needs review: {fix['untrusted']}]" if fix["untrusted"] else ""
-        say(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}")
+        say(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}", style=green)
         pairs = [(ends["failing"]["command"], ends["passing"]["command"]) for ends in fix["evidence"]]
         for failing, passing in dict.fromkeys(pairs):
             say(f"    failed: $ {shown(failing, 160)}")
@@ -247,7 +250,7 @@ def why(
     for source in told_of:
         _print_source(source)
     if more:
-        say(f"\n  and {more:,} more: `hardwon why {full[:9]} --all`")
+        say(f"\n  and {more:,} more: `hardwon why {short(memory, full)} --all`")
 
 
 def _print_source(source: dict[str, Any]) -> None:
@@ -268,15 +271,15 @@ def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
     who = ", ".join(dict.fromkeys(by)) or usual
     if json:
         fields = {name: value for name, value in _fields(found).items() if name != "embedding"}
-        print_json({**fields, "timestamp": iso(found.timestamp), "written_by": who})
+        print_json({**fields, "at": iso(found.at), "written_by": who})
         return
     say(f"{id}  attempt {found.id}, {found.outcome.value} by {found.evidence or 'nobody'}, recorded by {shown(who)}")
-    say(f"  {shown(found.task_description)}")
-    for name, text in (("tried", found.approach), ("because", found.failure_analysis), ("learned", found.reflection)):
+    say(f"  {shown(found.task)}")
+    for name, text in (("tried", found.approach), ("because", found.analysis), ("learned", found.reflection)):
         if text:
             say(f"  {name}: {shown(text, 300)}")
     place = f"session {found.session}" if found.session else f"run {found.run}" if found.run else "hardwon journal"
-    say(f"\n  {iso(found.timestamp)}  {found.agent}  {shown(place)}; all of it: `hardwon journal show {found.id}`")
+    say(f"\n  {iso(found.at)}  {found.agent}  {shown(place)}; all of it: `hardwon journal show {found.id}`")
 
 
 def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
@@ -289,7 +292,7 @@ def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
     say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
     if told := _session(memory, id)[1]:
         say(f"    {told}")
-    say(f"\n  To continue it: `hardwon resume {id[:9]}`. To read it: `hardwon open`.")
+    say(f"\n  To continue it: `hardwon resume {short(memory, id)}`. To read it: `hardwon open`.")
 
 
 def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:

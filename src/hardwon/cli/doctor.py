@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, count, print_json, say, upgraded
+from hardwon.cli.app import Json, count, print_json, say, table, upgraded
 from hardwon.errors import HardwonError, StoreError
 
 if TYPE_CHECKING:
@@ -108,8 +108,9 @@ def config(
     if json:
         print_json({entry: {"value": values[entry], "from": loaded.origins[entry]} for entry in wanted})
         return
-    for entry in wanted:
-        say(f"{entry:<19} {values[entry]:<7} {settings.MEANINGS[entry]}  ({loaded.origins[entry]})")
+    origins = {entry: Path(loaded.origins[entry]).name for entry in wanted}
+    rows = [(entry, values[entry], origins[entry], settings.MEANINGS[entry]) for entry in wanted]
+    table(("SETTING", "VALUE", "FROM", "MEANING"), rows, spare=(2,))
 
 
 # Keeping the store whole: `backup`, `restore`.

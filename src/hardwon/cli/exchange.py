@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, say, shown, table
+from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, say, short, shown, table
 from hardwon.errors import HardwonError
 from hardwon.home import private
 
@@ -137,7 +137,7 @@ def import_(
     if json:
         print_json(done)
     elif isinstance(done, Merged):
-        _show_merged(done, dry_run=dry_run)
+        _show_merged(memory, done, dry_run=dry_run)
     else:
         _show_taken(done, dry_run=dry_run)
 
@@ -150,9 +150,14 @@ def _load(memory: Hardwon, path: Path, *, trusted: bool, dry_run: bool) -> Loade
     return memory.store.load(path, trusted=trusted, dry_run=dry_run)
 
 
-def _show_merged(done: Merged, *, dry_run: bool) -> None:
+def _show_merged(memory: Hardwon, done: Merged, *, dry_run: bool) -> None:
     rows = [
-        (change.what, change.lesson[:9] or "-", f"{change.file}:{change.line}" if change.line else "-", change.says)
+        (
+            change.what,
+            short(memory, change.lesson) if change.lesson else "-",
+            f"{change.file}:{change.line}" if change.line else "-",
+            change.says,
+        )
         for change in done.changes
     ]
     if rows:

@@ -14,11 +14,13 @@ from hardwon.cli.app import (
     day,
     described,
     error_of,
+    green,
     iso,
     moment,
     place,
     print_json,
     say,
+    short,
     short_path,
     shown,
     sparkline,
@@ -27,6 +29,7 @@ from hardwon.cli.app import (
 )
 
 if TYPE_CHECKING:
+    from hardwon.api import Hardwon
     from hardwon.model.nouns import Failure, FailureCost
 
 app = typer.Typer()
@@ -39,6 +42,7 @@ def failures(
     project: ProjectOption = None,
     since: Annotated[str | None, typer.Option(help="Only failures since this date, YYYY-MM-DD.")] = None,
     open: Annotated[bool, typer.Option("--open", help="Only failures without a known fix.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Also what agents' own tools refused.")] = False,
     limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 20,
     refingerprint: Annotated[
         bool, typer.Option("--refingerprint", help="Regroup old failures after an upgrade; it tells you when to.")
@@ -47,7 +51,8 @@ def failures(
 ) -> None:
     """List what failed and what fixed it, the most frequent first.
 
-    A wide terminal also shows the tokens it cost; `up` and the home page leave out errors of agents' own tools.
+    A wide terminal also shows the tokens it cost. What agents' own tools refused ("File has not been read yet") is left
+    out, as in `up`; --all lists it, too.
 
     Example: hardwon failures --project tidepool --since 2026-10-01 --open
     """
@@ -60,7 +65,8 @@ def failures(
             changed = memory.failures.refingerprint()
             print_json(changed) if json else say(changed.said)
             return
-        rows = memory.failures.list(project=project, since=moment(since), only_open=open)
+        found = memory.failures.list(project=project, since=moment(since), only_open=open)
+        rows = [row for row in found if all or row.family != "agent"]
         cost = memory.failures.costs([row.id for row in rows[:limit]], since=moment(since))
         behind = memory.failures.outdated()
     if json:
@@ -71,15 +77,17 @@ def failures(
             f"{behind} failures were grouped by an older version. To update: `hardwon failures --refingerprint`",
             err=True,
         )
-    if not rows:
+    if rows:
+        _print_list(memory, rows[:limit], cost)
+    else:
         say("No failures found.", err=True)
-        return
-    _print_list(rows[:limit], cost)
     if len(rows) > limit:
         say(f"{len(rows) - limit} more: `hardwon failures --limit {len(rows)}`", err=True)
+    if hidden := len(found) - len(rows):
+        say(f"{count(hidden, 'refusal')} of agents' own tools not shown: `hardwon failures --all`", err=True)
 
 
-def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
+def _print_list(memory: Hardwon, rows: list[Failure], cost: dict[str, FailureCost]) -> None:
     first = min(row.first_seen for row in rows)
     last = max(row.last_seen for row in rows)
     cells = []
@@ -88,7 +96,7 @@ def _print_list(rows: list[Failure], cost: dict[str, FailureCost]) -> None:
         spent = cost[row.id]
         cells.append(
             (
-                row.id[:9],
+                short(memory, row.id),
                 row.occurrences,
                 row.sessions,
                 thousands(spent.tokens),
@@ -137,7 +145,7 @@ def show(
     for fix in row.fixes:
         note = f"  [needs review: {fix.untrusted}]" if fix.untrusted else ""
         again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
-        say(f"  worked {fix.confirmed}x{again}: {shown(fix.text)}{note}")
+        say(f"  worked {fix.confirmed}x{again}: {shown(fix.text)}{note}", style=green)
         for ends in fix.evidence:
             say(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
             say(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")
@@ -148,7 +156,7 @@ def show(
         say(f"\n  {place(each)['at']}  {each.agent}  {short_path(each.path)}  message {each.message_index}")
         say(f"    $ {shown(each.command, 200)}\n    {shown(each.excerpt, 300)}")
     if more := row.occurrences - len(places):
-        say(f"\n  and {more:,} more: `hardwon why {row.id[:9]} --all`")
+        say(f"\n  and {more:,} more: `hardwon why {short(memory, row.id)} --all`")
 
 
 @app.command("match")

@@ -300,7 +300,7 @@ def rules(json: Json = False) -> None:
         )
         return
     rows = [(rule.name, rule.version, ", ".join(rule.kinds), rule.over, rule.finds) for rule in RULES]
-    table(("RULE", "VERSION", "KIND", "OVER", "FINDS"), rows, right=(1,))
+    table(("RULE", "VERSION", "KIND", "OVER", "FINDS"), rows, right=(1,), spare=(1, 3))
     say("\nA model can find lessons that rules miss: `hardwon distil --dry-run` shows the cost.")
 
 

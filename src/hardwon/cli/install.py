@@ -277,7 +277,7 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
     if not yes:
         if not sys.stdin.isatty():
             raise HardwonError("cannot ask for confirmation without a terminal: pass --yes")
-        if not typer.confirm("Make this change?"):
+        if not _wanted(told, whole=whole):
             say("Nothing was changed.")
             return False
     backups = [str(path) for path in apply(changes, _home())]
@@ -288,10 +288,20 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
     return True
 
 
+def _wanted(told: list[dict[str, str]], *, whole: bool) -> bool:
+    """Whether a person says yes; `d` shows the whole change first."""
+    if not whole:
+        pressed = typer.prompt("Make this change? y/N, or d for the whole of it", default="n", show_default=False)
+        if pressed.strip().lower() != "d":
+            return pressed.strip().lower() in ("y", "yes")
+        _say_diff("\n\n".join(entry["diff"] for entry in told), whole=True)
+    return typer.confirm("Make this change?")
+
+
 def _say_diff(diff: str, *, whole: bool) -> None:
     lines = diff.split("\n")
     kept = len(lines) if whole else _DIFF_LINES
-    more = f"… and {len(lines) - kept} more lines: `--diff` shows them\n" if len(lines) > kept else ""
+    more = f"… and {len(lines) - kept} more lines\n" if len(lines) > kept else ""
     (say if sys.stdout.isatty() else typer.echo)("\n".join(lines[:kept]) + f"\n{more}")
 
 

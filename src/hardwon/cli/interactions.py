@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, moment, print_json, say, shown, table
+from hardwon.cli.app import Json, ProjectOption, moment, print_json, say, short, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hardwon.api import Hardwon
     from hardwon.model.nouns import Reinforced
 
 app = typer.Typer(
@@ -45,12 +46,14 @@ def record(
     import msgspec
 
     from hardwon.api import Hardwon
+    from hardwon.model.attempt import renamed
     from hardwon.model.nouns import Interaction
 
     if stdin:
         try:
-            given = msgspec.json.decode(sys.stdin.buffer.read(), type=Interaction)
-        except (msgspec.DecodeError, RecursionError) as error:
+            fields = msgspec.json.decode(sys.stdin.buffer.read(), type=dict[str, object])
+            given = msgspec.convert(renamed(fields), Interaction)
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise HardwonError(f"stdin is not a valid interaction: {error}") from error
     else:
         given = Interaction(
@@ -96,7 +99,7 @@ def list_(
     if not page.interactions:
         say("No interactions.", err=True)
         return
-    rows = [(one.id, f"{one.created_at:%Y-%m-%d %H:%M}", one.client, one.prompt) for one in page.interactions]
+    rows = [(one.id, f"{one.at:%Y-%m-%d %H:%M}", one.client, one.prompt) for one in page.interactions]
     table(("ID", "WHEN", "CLIENT", "PROMPT"), rows)
     if page.cursor:
         say(f"For more, add --cursor {page.cursor}", err=True)
@@ -116,7 +119,7 @@ def show(id: Id, json: Json = False) -> None:
     if json:
         print_json(found)
         return
-    say(f"{found.id}  {found.created_at:%Y-%m-%d %H:%M}  {shown(found.client)}  {shown(found.session)}")
+    say(f"{found.id}  {found.at:%Y-%m-%d %H:%M}  {shown(found.client)}  {shown(found.session)}")
     for heading, text in (("ASKED", found.prompt), ("ANSWERED", found.response or found.response_summary)):
         say(f"\n{heading}\n{clean(text)}")
 
@@ -134,7 +137,7 @@ def reinforce_(id: Id, json: Json = False) -> None:
     if json:
         print_json(steps)
     else:
-        _tell(steps)
+        _tell(memory, steps)
 
 
 @app.command("extract")
@@ -150,14 +153,16 @@ def extract(id: Id, json: Json = False) -> None:
     if json:
         print_json(found)
     elif found:
-        table(("ID", "STATUS", "KIND", "TEXT"), [(one.id[:9], one.status, one.kind, one.text) for one in found])
+        table(
+            ("ID", "STATUS", "KIND", "TEXT"), [(short(memory, one.id), one.status, one.kind, one.text) for one in found]
+        )
     else:
         say("No rule or decision found.", err=True)
 
 
-def _tell(steps: Sequence[Reinforced]) -> None:
+def _tell(memory: Hardwon, steps: Sequence[Reinforced]) -> None:
     if steps:
-        rows = [(one.lesson[:9], f"{one.before:.2f} → {one.after:.2f}", one.text) for one in steps]
+        rows = [(short(memory, one.lesson), f"{one.before:.2f} → {one.after:.2f}", one.text) for one in steps]
         table(("ID", "CONFIDENCE", "TEXT"), rows)
     else:
         say("The answer uses no lesson.", err=True)

@@ -24,7 +24,7 @@ Number = Annotated[int, typer.Argument(help="The attempt's number.", show_defaul
 OutcomeOption = Annotated[list[Outcome] | None, typer.Option(help="Only this outcome; repeatable.")]
 _MAX_SUGGESTED = 5
 _HEADINGS = ("NO", "WHEN", "OUTCOME", "TASK")
-_BELOW = ("approach", "failure_analysis", "reflection", "test_results", "diff")
+_BELOW = ("approach", "analysis", "reflection", "test_results", "diff")
 
 
 @app.command("log")
@@ -74,10 +74,10 @@ def log(
                 task,
                 approach=approach,
                 outcome=outcome,
-                files_modified=[from_folder(path, os.getcwd()) for path in file or ()],
+                files=[from_folder(path, os.getcwd()) for path in file or ()],
                 diff=_text(diff),
                 test_results=_text(test_results),
-                failure_analysis=analysis,
+                analysis=analysis,
                 reflection=reflection,
                 exit_code=exit_code,
                 retry_of=retry_of,
@@ -87,7 +87,7 @@ def log(
                 session=session,
                 run=run,
                 project=here,
-                timestamp=_time(at),
+                at=_time(at),
             )
         ]
     with Hardwon() as memory:
@@ -170,9 +170,9 @@ def show(number: Number, json: Json = False) -> None:
     if json:
         print_json(_fields(found))
         return
-    say(f"{found.id}  {shown(found.task_description)}")
+    say(f"{found.id}  {shown(found.task)}")
     for name, value in (_fields(found) | {"project": named.get(found.project, "")}).items():
-        if name in _BELOW or value in ("", None, [], 0) or name in ("id", "task_description"):
+        if name in _BELOW or value in ("", None, [], 0) or name in ("id", "task"):
             continue
         say(f"  {name:<16}{shown(', '.join(value) if isinstance(value, list) else str(value))}")
     for name in _BELOW:
@@ -265,9 +265,9 @@ def _listing(found: list[Attempt], *, json: bool, empty: str) -> None:
 
 
 def _row(found: Attempt) -> tuple[object, ...]:
-    when = found.timestamp.strftime("%Y-%m-%d %H:%M") if found.timestamp else ""
-    learned = found.reflection or found.failure_analysis
-    return found.id, when, found.outcome.value, found.task_description + (f" | {learned}" if learned else "")
+    when = found.at.strftime("%Y-%m-%d %H:%M") if found.at else ""
+    learned = found.reflection or found.analysis
+    return found.id, when, found.outcome.value, found.task + (f" | {learned}" if learned else "")
 
 
 def _counts(by: str, name: str, group: Group) -> tuple[object, ...]:

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, print_json, say, table
+from hardwon.cli.app import Json, ProjectOption, day, iso, print_json, say, short, table
+from hardwon.errors import NotFound
 
 if TYPE_CHECKING:
+    from hardwon.api import Hardwon
     from hardwon.model.nouns import Map
 
-Named = Annotated[str | None, typer.Argument(help="Name, git remote, folder or id of a project.", show_default=False)]
 Limit = Annotated[int, typer.Option(help="Maximum number of rows of each.", min=1, max=200)]
 
 
 def map_(
-    named: Named = None,
+    words: Annotated[
+        str, typer.Argument(help="What you want to do, as for --task; or a project.", show_default=False)
+    ] = "",
     project: ProjectOption = None,
     task: Annotated[str, typer.Option(help="What you want to do; ranks the files for it.")] = "",
     limit: Limit = 10,
@@ -32,13 +35,13 @@ def map_(
     Based on what earlier sessions read, edited and ran. These are suggestions: check before you rely on them. Default:
     the project of the current folder.
 
-    Example: hardwon map tidepool --task "retry failed uploads"
+    Example: hardwon map "retry failed uploads" --project tidepool
     """
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        wanted = project or named or "."
-        found = memory.map(wanted, task=task, limit=limit)
+        wanted = project or (words if _is_project(memory, words, task) else ".")
+        found = memory.map(wanted, task=task or ("" if wanted == words else words), limit=limit)
         if svg is not None:
             from hardwon.durable import write_whole
 
@@ -50,6 +53,16 @@ def map_(
         say("Nothing is known of this project's files yet.", err=True)
     else:
         _print(found)
+
+
+def _is_project(memory: Hardwon, words: str, task: str) -> bool:
+    """Whether what is named is where to look and not what to do: both were asked for in this place."""
+    if task and words:
+        return True
+    try:
+        return bool(words and memory.project(words))
+    except NotFound as error:
+        return "several" in str(error)
 
 
 def _print(found: Map) -> None:
@@ -83,18 +96,19 @@ def blame(
     elif not found:
         say("No session is known to have touched it.", err=True)
     else:
+        commits = any(one.commit for one in found)
         rows = [
             (
-                one.session[:9],
+                short(memory, one.session),
                 day(one.at),
                 " ".join(one.uses),
                 "ended" if one.outcome == "completed" else one.outcome,
-                one.commit[:9] or "-",
+                *([one.commit[:9] or "-"] if commits else []),
                 one.task,
             )
             for one in found
         ]
-        table(("SESSION", "DAY", "DID", "OUTCOME", "COMMIT", "TASK"), rows)
+        table(("SESSION", "DAY", "DID", "OUTCOME", *(["COMMIT"] if commits else []), "TASK"), rows, spare=(3,))
 
 
 def how(

@@ -77,7 +77,7 @@ def _print(found: Metrics) -> None:
         if metric.group != group:
             group = metric.group
             rows.append([group.upper(), *[""] * (width - 1)])
-        cells: list[object] = [f"  {metric.title}", figure(metric), bounds(metric), metric.n, metric.of]
+        cells: list[object] = [f"  {metric.title}", figure(metric), bounds(metric), f"{metric.n:,}", metric.of]
         if trend:
             cells += [change(metric, metric.week), change(metric, metric.month)]
         rows.append([*cells, metric.label] if len(labels) > 1 else cells)

@@ -167,14 +167,14 @@ def _print_ways(report: Report) -> None:
         )
     say("\nHow many of these errors were named beforehand (foreseen), by what chooses the lines:\n")
     table(
-        ("CHOSEN BY", "NAMED (95%)", "LINES CAME TRUE", "TOKENS", "HARDWON IN SO MANY"),
+        ("CHOSEN BY", "NAMED (95%)", "LINES CAME TRUE", "TOKENS", "HARDWON, WITH AS MANY"),
         rows,
         right=(1, 2, 3, 4),
         spare=(4,),
     )
     say(
-        "\nTOKENS: of these lines, the median of a session; no method gets more than Hardwon used. HARDWON IN SO MANY: "
-        "what Hardwon names in the tokens that the method used."
+        "\nTOKENS: of these lines, the median of a session; no method gets more than Hardwon used. HARDWON, WITH AS "
+        "MANY: what Hardwon names with the tokens that the method used."
     )
 
 
@@ -197,7 +197,7 @@ def _print_projects(report: Report) -> None:
     table(
         ("PROJECT", "SESSIONS", "ERRORS", "SEEN BEFORE", "FORESEEN", "RECOGNISED", "LINES CAME TRUE"),
         [(each.project, each.sessions, each.errors, each.foreseeable, each.foreseen, each.recalled,
-          "-" if each.precision is None else f"{each.precision:.1%} of {each.lines_shown}")
+          "-" if each.precision is None else f"{each.precision:.0%} of {each.lines_shown}")
          for each in told[:_MAX_PROJECTS_SHOWN]],
         right=(1, 2, 3, 4, 5),
         spare=(5,),

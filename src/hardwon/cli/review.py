@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, iso, need_known, print_json, say, shown, table
+from hardwon.cli.app import Json, ProjectOption, iso, need_known, print_json, say, short, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def review(
             return
         if reinforce:
             steps = [memory.lessons.reinforce(memory.store.resolve(id), why=why) for id in reinforce]
-            said_ = [f"{one.lesson[:9]} {one.before:.2f} → {one.after:.2f}" for one in steps]
+            said_ = [f"{short(memory, one.lesson)} {one.before:.2f} → {one.after:.2f}" for one in steps]
             print_json(steps) if json else say("\n".join(said_))
             return
         pending = memory.review.queue(project=project, kind=kind, rule=rule, trust=trust)
@@ -75,19 +75,19 @@ def review(
         if promote or reject:
             done = [_decide(memory, id, "promote", why) for id in promote or []]
             done += [_decide(memory, id, "reject", why) for id in reject or []]
-            _told(done, json)
+            _told(memory, done, json)
         elif keep or both:
             settled = [_settle(memory, id, "keep", why) for id in keep or []]
-            _told_settled(settled + [_settle(memory, id, "both", why) for id in both or []], json)
+            _told_settled(memory, settled + [_settle(memory, id, "both", why) for id in both or []], json)
         elif conflicts:
-            _contradictions(memory.review.conflicts(project=project), json)
+            _contradictions(memory, memory.review.conflicts(project=project), json)
         elif promote_all or reject_all:
             if not (project or kind or rule or trust):
                 raise HardwonError("no filter given: pass --project, --kind, --rule or --trust")
             verb = "promote" if promote_all else "reject"
-            _told([_decide(memory, entry.lesson.id, verb, why) for entry in pending], json)
+            _told(memory, [_decide(memory, entry.lesson.id, verb, why) for entry in pending], json)
         elif list_ or json:
-            _listed(pending, json)
+            _listed(memory, pending, json)
         elif not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise HardwonError("review needs a terminal; in a script use --list, --promote ID or --reject ID")
         else:
@@ -99,7 +99,7 @@ def review(
 def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json: bool) -> None:
     if keep:
         made = [memory.review.keep_said(id, why=why) for id in keep]
-        print_json(made) if json else say("\n".join(f"{id[:9]} will be told from now on" for id in made))
+        print_json(made) if json else say("\n".join(f"{short(memory, id)} will be told from now on" for id in made))
         return
     waiting = memory.review.said(project=project)
     if json:
@@ -119,7 +119,7 @@ def _settle(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
     return {"lesson": full, "decision": verb, "conflicts": step(full, why=why)}
 
 
-def _told_settled(done: list[dict[str, Any]], json: bool) -> None:
+def _told_settled(memory: Hardwon, done: list[dict[str, Any]], json: bool) -> None:
     if json:
         print_json(done)
         return
@@ -129,7 +129,7 @@ def _told_settled(done: list[dict[str, Any]], json: bool) -> None:
             if one["decision"] == "keep"
             else "kept, together with the others"
         )
-        say(f"{one['lesson'][:9]} {what}")
+        say(f"{short(memory, one['lesson'])} {what}")
 
 
 def _brief(conflict: Conflict) -> list[dict[str, Any]]:
@@ -146,11 +146,15 @@ def _brief(conflict: Conflict) -> list[dict[str, Any]]:
     ]
 
 
-def _contradictions(found: list[Conflict], json: bool) -> None:
+def _contradictions(memory: Hardwon, found: list[Conflict], json: bool) -> None:
     if json:
         print_json([{"id": each.id, "since": iso(each.since), "lessons": _brief(each)} for each in found])
     elif found:
-        rows = [(f"{at}", one.id[:9], one.trust, one.text) for at, each in enumerate(found, 1) for one in each.lessons]
+        rows = [
+            (f"{at}", short(memory, one.id), one.trust, one.text)
+            for at, each in enumerate(found, 1)
+            for one in each.lessons
+        ]
         table(("", "ID", "TRUST", "LESSON"), rows)
     else:
         say("No lessons contradict each other.", err=True)
@@ -162,17 +166,17 @@ def _decide(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
     return {"lesson": full, "decision": verb, "event": step(full, why=why)}
 
 
-def _told(done: list[dict[str, Any]], json: bool) -> None:
+def _told(memory: Hardwon, done: list[dict[str, Any]], json: bool) -> None:
     if json:
         print_json(done)
         return
     for one in done:
-        say(f"{one['lesson'][:9]} {_DONE[one['decision']]}; to undo: `hardwon undo {one['event']}`")
+        say(f"{short(memory, one['lesson'])} {_DONE[one['decision']]}; to undo: `hardwon undo {one['event']}`")
     if not done:
         say("No lesson matches.", err=True)
 
 
-def _listed(pending: list[Pending], json: bool) -> None:
+def _listed(memory: Hardwon, pending: list[Pending], json: bool) -> None:
     if json:
         print_json(
             [
@@ -189,7 +193,10 @@ def _listed(pending: list[Pending], json: bool) -> None:
             ]
         )
     elif pending:
-        rows = [(e.lesson.id[:9], f"{e.score:.2f}", e.lesson.kind, e.lesson.trust, e.lesson.text) for e in pending]
+        rows = [
+            (short(memory, e.lesson.id), f"{e.score:.2f}", e.lesson.kind, e.lesson.trust, e.lesson.text)
+            for e in pending
+        ]
         table(("ID", "SCORE", "KIND", "TRUST", "LESSON"), rows)
     else:
         say("Nothing is waiting for review.", err=True)
@@ -215,7 +222,7 @@ def history(
         print_json([_event(event) for event in events])
         return
     rows = [
-        (event.number, iso(event.at), event.actor, event.action, event.item[:9], _said(event))
+        (event.number, iso(event.at), event.actor, event.action, short(memory, event.item), _said(event))
         for event in events[:limit]
     ]
     if rows:
@@ -225,7 +232,9 @@ def history(
 
 
 def undo(
-    event: Annotated[int, typer.Argument(help="The event's number, as `hardwon history` shows it.")],
+    event: Annotated[
+        str, typer.Argument(help="The event's number, as `hardwon history` shows it; or an id, for its last change.")
+    ],
     why: Annotated[str, typer.Option(help="The reason, for the history.")] = "",
     json: Json = False,
 ) -> None:
@@ -236,11 +245,21 @@ def undo(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        number = memory.review.undo(event, why=why)
+        undone = int(event) if event.isdecimal() else _last_change(memory, event)
+        number = memory.review.undo(undone, why=why)
     if json:
-        print_json({"undone": event, "event": number})
+        print_json({"undone": undone, "event": number})
     else:
-        say(f"Event {event} is undone. To redo it: `hardwon undo {number}`.")
+        say(f"Event {undone} is undone. To redo it: `hardwon undo {number}`.")
+
+
+def _last_change(memory: Hardwon, id: str) -> int:
+    events = memory.review.history(memory.store.resolve(id))
+    taken_back = {event.undoes for event in events}
+    left = [event.number for event in events if event.undoes is None and event.number not in taken_back]
+    if not left:
+        raise HardwonError(f"nothing was changed about {id}")
+    return left[-1]
 
 
 def _said(event: Event) -> str:

@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
-from hardwon.cli.app import day, iso, short_path, shown
+from hardwon.cli.app import count, day, iso, short, short_path, shown
+from hardwon.cli.table import wrapped
 from hardwon.errors import HardwonError
 from hardwon.text.normalise import normalised
 
@@ -114,7 +114,9 @@ class ReviewPage:
 
     def say(self, text: str, style: str = "") -> None:
         bare = text.lstrip()
-        self._console.print(Padding(Text(bare, style=style), (0, 0, 0, len(text) - len(bare)), expand=False))
+        left = " " * (len(text) - len(bare))
+        for line in wrapped(bare, self._console.width - len(left)):
+            self._console.print(Text(left + line, style=style), soft_wrap=True)
 
     def tell(self, text: str) -> None:
         """What came of a key."""
@@ -162,7 +164,7 @@ class ConflictScreen:
         if pressed.isdigit() and 1 <= int(pressed) <= min(len(conflict.lessons), _MAX_KEPT_BY_KEY):
             kept = conflict.lessons[int(pressed) - 1]
             self._memory.review.settle(conflict.id, kept.id)
-            self._decided(f"{kept.id[:9]} kept; the others are retired (u to undo)")
+            self._decided(f"{short(self._memory, kept.id)} kept; the others are retired (u to undo)")
         elif pressed == "b":
             self._memory.review.settle(conflict.id)
             self._decided("both kept (u to undo)")
@@ -187,7 +189,8 @@ class ConflictScreen:
             self._page.say(f"{number}. {shown(lesson.text)}", "bold")
             for source in self._memory.lessons.get(lesson.id).sources[-1:]:
                 self._page.say(f"   {_said(source.origin)}, {day(source.at)}: “{shown(source.quote, 200)}”")
-            self._page.say(f"   {lesson.kind}, {lesson.trust}, {lesson.source_count} sessions, {lesson.id[:9]}", "dim")
+            id = short(self._memory, lesson.id)
+            self._page.say(f"   {lesson.kind}, {lesson.trust}, {count(lesson.source_count, 'session')}, {id}", "dim")
         self._page.say("  sessions are told neither until you keep one of them, or both")
         numbers = "/".join(str(number) for number in range(1, min(len(conflict.lessons), _MAX_KEPT_BY_KEY) + 1))
         self._page.say(f"{numbers} keep that one   b keep both   s skip   u undo   q quit", "dim")
@@ -276,7 +279,9 @@ class Screen:
         pressed = self._keys.key()
         if pressed.isdigit() and 1 <= int(pressed) <= len(considered.similar):
             into = considered.similar[int(pressed) - 1].id
-            self._decided(self._memory.review.merge(considered.lesson.id, into), f"merged into {into[:9]}")
+            self._decided(
+                self._memory.review.merge(considered.lesson.id, into), f"merged into {short(self._memory, into)}"
+            )
 
     def _undo(self) -> None:
         if not self._done:
@@ -292,7 +297,8 @@ class Screen:
         lesson = considered.lesson
         self._page.rule()
         place = f"{self._at + 1} of {len(self._ids)}"
-        parts = (place, lesson.kind, lesson.trust, f"worth a look {considered.score:.2f}", lesson.rule, lesson.id[:9])
+        worth, id = f"worth a look {considered.score:.2f}", short(self._memory, lesson.id)
+        parts = (place, lesson.kind, lesson.trust, worth, lesson.rule, id)
         head = "   ".join(parts)
         self._page.say(head, style="dim")
         self._page.say(shown(lesson.text), style="bold")
@@ -305,7 +311,9 @@ class Screen:
         for number, other in enumerate(considered.similar, start=1):
             self._page.say(f"  like {number}. {_how_alike(other)}, {other.status}: {shown(other.text, 100)}")
         for id in considered.contradicts:
-            self._page.say(f"  contradicts {id[:9]}: {shown(self._memory.lessons.get(id).lesson.text, 100)}")
+            self._page.say(
+                f"  contradicts {short(self._memory, id)}: {shown(self._memory.lessons.get(id).lesson.text, 100)}"
+            )
         self._page.say(f"  {considered.effect}")
         self._page.say(_KEYS, style="dim")
 

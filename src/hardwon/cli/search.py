@@ -19,6 +19,7 @@ from hardwon.cli.app import (
     progress_bar,
     room,
     say,
+    short,
     shown,
     table,
 )
@@ -97,19 +98,29 @@ def search(
         say("Nothing found.", err=True)
     elif explain:
         for hit in (*hits, *passages):
-            say(f"{hit.score:.2f}  {hit.id[:9]}  {hit.type} {kind_of_error(hit.kind)}  {shown(hit.text, 200)}".rstrip())
+            what = f"{hit.type} {kind_of_error(hit.kind)}  {shown(hit.text, 200)}"
+            say(f"{hit.score:.2f}  {short(memory, hit.id)}  {what}".rstrip())
             made_of = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
             say(f"      {made_of}  ({hit.status or 'no status'}, {day(hit.at)})")
     else:
         if not passages and not any(hit.parts.get("lexical") for hit in hits):
             say("None of these words were found. Nearest in meaning:", err=True)
-        rows = [(hit.id[:9], f"{hit.score:.2f}", hit.type, kind_of_error(hit.kind), hit.text) for hit in hits]
+        rows = [
+            (
+                short(memory, hit.id),
+                f"{hit.score:.2f}",
+                hit.type,
+                kind_of_error(hit.kind),
+                _words_of(memory, hit, query),
+            )
+            for hit in hits
+        ]
         if rows:
             table(("ID", "SCORE", "TYPE", "KIND", "TEXT"), rows)
         if passages:
             say("SAID AND DONE IN SESSIONS" if not rows else "\nSAID AND DONE IN SESSIONS")
         for hit in passages:
-            _tell(hit, names.get(hit.project, ""), query)
+            _tell(memory, hit, names.get(hit.project, ""), query)
 
 
 def _need_known(memory: Hardwon, kind: str | None, status: str | None, agent: str | None) -> None:
@@ -124,11 +135,33 @@ def _need_known(memory: Hardwon, kind: str | None, status: str | None, agent: st
     need_known("status", status, [*STATUSES, *Outcome])
 
 
-def _tell(hit: Hit, project: str, query: str) -> None:
+def _words_of(memory: Hardwon, hit: Hit, query: str) -> str:
+    """What an item says; of an attempt whose task has no word of the question, also where one was found."""
+    from hardwon.store import attempts
+    from hardwon.text.words import terms, unique_terms
+
+    wanted = set(unique_terms(query))
+    if hit.type != "attempt" or wanted & set(terms(hit.text)):
+        return hit.text
+    tried = memory.journal.get(attempts.numbers(memory.reading(), [hit.id])[hit.id])
+    said = (tried.approach, tried.analysis, tried.reflection, tried.test_results)
+    lines = [line for text in said for line in text.splitlines()]
+    found = next((line for line in (*tried.files, *tried.files_read, *lines) if wanted & set(terms(line))), "")
+    return f"“{shown(hit.text, 60)}”: {shown(found, 160)}" if found else hit.text
+
+
+def _tell(memory: Hardwon, hit: Hit, project: str, query: str) -> None:
     """When and where, the lines that fit the question best, and how to open it."""
     width = room()
     whose = "somebody else's" if hit.owner == "foreign" else ""
-    about = [hit.session[:9], day(hit.at), f"{hit.score:.2f}", shown(project, 24), shown(hit.kind, 16), whose]
+    about = [
+        short(memory, hit.session),
+        day(hit.at),
+        f"{hit.score:.2f}",
+        shown(project, 24),
+        shown(hit.kind, 16),
+        whose,
+    ]
     say(wrapped(" · ".join(filter(None, about)), width)[0])
     for line in _fitting(hit.text, query, width - 2):
         say(f"  {line}")
@@ -147,11 +180,17 @@ def _fitting(text: str, query: str, width: int) -> list[str]:
     from hardwon.text.words import terms, unique_terms
 
     wanted = set(unique_terms(query))
-    lines = [piece for line in text.splitlines() for piece in wrapped(shown(line), width)]
+    lines = [piece for line in text.splitlines() for piece in _marked(shown(line), width)]
     worth = {at: len(wanted & set(terms(line))) for at, line in enumerate(lines)}
     best = max(worth, key=lambda at: (worth[at], -at))
     first = max(0, min(best - 1, len(lines) - _LINES_OF_A_PASSAGE))
     return lines[first : first + _LINES_OF_A_PASSAGE]
+
+
+def _marked(line: str, width: int) -> list[str]:
+    """A line in pieces, all of them right of the sign that says what it is."""
+    mark, rest = (line[:2], line[2:]) if line[:2] in ("> ", "$ ", "! ", "~ ") else ("", line)
+    return [f"{'  ' if mark and at else mark}{piece}" for at, piece in enumerate(wrapped(rest, width - len(mark)))]
 
 
 def reindex(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from unicodedata import combining, east_asian_width
 
 from hardwon.text.shown import one_line
@@ -18,6 +19,7 @@ _FREE_TEXT = 20
 _SHORTEST_FREE_TEXT = 10
 """Where there is no other way, cells longer than this wrap, too."""
 _COLUMN = re.compile(r"(?:^ +| {2,}|^\W )(?=\S)")
+_STEPS_OF_A_PATH = re.compile(r"[^/\\]*[/\\]*")
 _PARTS_OF_A_LONG_WORD = re.compile(r"[^/\\._:=,&?-]*[/\\._:=,&?-]*")
 
 
@@ -87,6 +89,20 @@ def wrapped(text: str, room: int) -> list[str]:
     return [line for line in lines if line] or [""]
 
 
+def cut(text: str, room: int) -> str:
+    """A text in one line: whole, or up to where a word ends; into a long word where little else would be left."""
+    if len(wrapped(text, room)) == 1:
+        return text
+    kept = wrapped(text, room - 2)[0]
+    if width(kept) < room // 2:
+        between = " "
+        for part in _parts(text[len(kept) :].lstrip().split(" ")[0], room):
+            if width(kept + between + part) > room - 2:
+                break
+            kept, between = kept + between + part, ""
+    return f"{kept} …"
+
+
 def hung(line: str, room: int) -> list[str]:
     """A line for a person, broken between words; what is broken off hangs under the column that it began in."""
     if width(line) <= room:
@@ -97,7 +113,11 @@ def hung(line: str, room: int) -> list[str]:
 
 
 def _parts(word: str, room: int) -> Iterator[str]:
-    for part in _PARTS_OF_A_LONG_WORD.findall(word):
+    """Of a path the folders, where they fit; of a folder or any other word what its punctuation parts."""
+    steps = _STEPS_OF_A_PATH.findall(word)
+    for part in chain.from_iterable(
+        [step] if width(step) <= room else _PARTS_OF_A_LONG_WORD.findall(step) for step in steps
+    ):
         piece = ""
         for sign in part:
             if width(piece + sign) > room:

@@ -4,7 +4,7 @@ the next session is told, and the next step."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -17,7 +17,9 @@ from hardwon.cli.app import (
     ask_about_folders,
     bold,
     count,
+    echo,
     error_of,
+    green,
     is_here,
     our_name,
     print_json,
@@ -25,11 +27,12 @@ from hardwon.cli.app import (
     room,
     say,
     say_pending,
+    short,
     shown,
     thousands,
     upgraded,
 )
-from hardwon.cli.table import width, wrapped
+from hardwon.cli.table import cut, width
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -49,7 +52,8 @@ _PROJECTS_COMPARED = 12
 _FAILURES_SHOWN, _STATEMENTS_SHOWN, _HABITS_SHOWN, _LINES_SHOWN = 3, 3, 2, 4
 _TALL = 30
 """Lines of a terminal that have room for all that; a lower one is shown one less of each, and no empty lines."""
-_NARROWEST, _WIDEST = 60, 100
+_NARROWEST, _WIDEST = 60, 140
+_IN_A_PIPE = 100
 
 
 class _Screen(NamedTuple):
@@ -253,25 +257,26 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     say(f"{'' if less else chr(10)}{shown(project.name)}: {count(project.sessions, 'session')}{others}")
     if before := screen.met.errors - screen.met.different:
         say(f"{before:,} of its {screen.met.errors:,} errors had come up in an earlier session.")
-    _heading("WHAT KEEPS FAILING", "sessions  tokens")
+    _heading("WHAT KEEPS FAILING", "sessions  calls  tokens")
     for row in screen.failing[: _FAILURES_SHOWN - less]:
         fix = next((fix for fix in row.fixes if fix.status == "active"), None)
-        _item(row.id[:9], error_of(row), f"{row.sessions:>8}{thousands(screen.tokens.get(row.id, 0)):>8}")
+        tokens = thousands(screen.tokens.get(row.id, 0))
+        _item(short(memory, row.id), error_of(row), f"{row.sessions:>8}{row.occurrences:>7}{tokens:>8}")
         if fix:
-            _item("", f"worked: {fix.text}")
+            _item("", f"worked: {fix.text}", style=green)
     if not screen.failing:
         _item("", "No error has come back in a second session.")
     _heading("WHAT YOU KEEP TELLING THEM", "sessions")
     said = screen.said_again[: _STATEMENTS_SHOWN - less]
     for lesson in said:
-        _item(lesson.id[:9], lesson.text, f"{lesson.source_count:>8}")
+        _item(short(memory, lesson.id), lesson.text, f"{lesson.source_count:>8}")
     for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
-        _item("", f'you asked: "{habit.words}" (counted, not a lesson)', f"{habit.sessions:>8}")
+        _item("", f'you asked: "{habit.words}"', f"{habit.sessions:>8}")
     if not (screen.said_again or screen.habits):
         _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
     for line in briefing.lines[: _LINES_SHOWN - less]:
-        _item(line.id[:9], line.text)
+        _item(short(memory, line.id), line.text)
     if not briefing.lines:
         _item("", "Nothing yet: no line is worth its tokens.")
     if (more := _told_lines(briefing) - min(_LINES_SHOWN - less, len(briefing.lines))) > 0:
@@ -322,13 +327,17 @@ def _say_next(*, examples: bool) -> None:
     typed = [(f"{our_name()}{command.removeprefix('hardwon')}", what) for command, what in steps]
     left = max(width(command) for command, _ in typed)
     for command, what in typed:
-        say(f"  {command.ljust(left)}  {what}")
+        echo(f"  {bold(command.ljust(left))}  {what}")
 
 
 def _heading(title: str, note: str) -> None:
-    wide = min(_WIDEST, max(_NARROWEST, room()))
+    wide = _wide()
     blank = "\n" if _is_tall() else ""
-    typer.echo(blank + bold(title) + note.rjust(max(len(note) + 2, wide - len(title))))
+    echo(blank + bold(title) + note.rjust(max(len(note) + 2, wide - len(title))))
+
+
+def _wide() -> int:
+    return min(_WIDEST, max(_NARROWEST, room())) if sys.stdout.isatty() else _IN_A_PIPE
 
 
 def _is_tall() -> bool:
@@ -337,11 +346,11 @@ def _is_tall() -> bool:
     return not sys.stdout.isatty() or get_terminal_size().lines >= _TALL
 
 
-def _item(id: str, text: str, note: str = "") -> None:
+def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str) -> None:
     """A line or two: an id, words cut to the room there is, and a note at the right."""
-    wide = min(_WIDEST, max(_NARROWEST, room()))
+    wide = _wide()
     left = id.ljust(9) + "  "
     space = wide - len(left) - (len(note) + 2 if note else 0)
-    lines = wrapped(shown(text), space)
-    first = lines[0] if len(lines) == 1 else f"{wrapped(shown(text), space - 2)[0]} …"
-    say(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip())
+    first = cut(shown(text), space)
+    line = f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip()
+    echo(style(line.replace("`hardwon ", f"`{our_name()} ")))

@@ -4,9 +4,38 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct, StructMeta, field
+
+# One name for one thing, in options, lines of JSON, HTTP, MCP and Python alike; what it was called before is read.
+
+FORMER_NAMES = {
+    "task_description": "task",
+    "files_modified": "files",
+    "file": "files",
+    "failure_analysis": "analysis",
+    "timestamp": "at",
+    "created_at": "at",
+}
+
+
+def renamed(given: dict[str, Any]) -> dict[str, Any]:
+    """Fields of an attempt or an interaction by the names that they have today."""
+    return {FORMER_NAMES.get(name, name): value for name, value in given.items()}
+
+
+class TakesFormerNames(StructMeta):
+    """Makes a class whose objects can be made with the former names of its fields."""
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return super().__call__(*given, **renamed(named))
+
+
+def formerly(name: str) -> Any:
+    """The former name of a field, to read and to write."""
+    return property(lambda one: getattr(one, name), lambda one, value: setattr(one, name, value))
+
 
 # What came of an attempt.
 
@@ -22,20 +51,20 @@ class Outcome(StrEnum):
 FAILED = (Outcome.FAILURE, Outcome.ROLLBACK)
 
 
-class Attempt(Struct):
+class Attempt(Struct, metaclass=TakesFormerNames):
     """What is written into the journal, filled in as the work goes on, and what comes out of it again."""
 
-    task_description: str
+    task: str
     approach: str = ""
-    files_modified: list[str] = field(default_factory=list)
-    """Paths relative to the root of the repository."""
+    files: list[str] = field(default_factory=list)
+    """Those it changed: paths relative to the root of the repository."""
     diff: str = ""
     test_results: str = ""
     outcome: Outcome = Outcome.UNKNOWN
-    failure_analysis: str = ""
+    analysis: str = ""
     reflection: str = ""
     retry_count: int = 0
-    timestamp: datetime | None = None
+    at: datetime | None = None
     """When it began. Without a zone it is taken for UTC; what comes out has one."""
     id: int | None = None
     """Given by the journal."""
@@ -60,6 +89,9 @@ class Attempt(Struct):
     source: str = "log"
     key: str = ""
     """The store's id, by which lessons and failures refer to it."""
+
+    task_description, files_modified = formerly("task"), formerly("files")
+    failure_analysis, timestamp = formerly("analysis"), formerly("at")
 
 
 class Similar(Struct, frozen=True, kw_only=True):

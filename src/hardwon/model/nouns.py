@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
 
+from hardwon.model.attempt import TakesFormerNames, formerly
 from hardwon.model.lesson import LessonFields
 
 T = TypeVar("T")
@@ -313,7 +314,7 @@ class SearchResults(Struct, frozen=True):
 # Interaction: one prompt to a model and what it answered.
 
 
-class Interaction(Struct, kw_only=True):
+class Interaction(Struct, kw_only=True, metaclass=TakesFormerNames):
     """What is recorded, and what comes out again. Only the prompt is needed."""
 
     prompt: str
@@ -328,10 +329,12 @@ class Interaction(Struct, kw_only=True):
     """What the prompt was sent with."""
     lessons_used: list[str] = field(default_factory=list)
     chunks_used: list[str] = field(default_factory=list)
-    created_at: datetime | None = None
+    at: datetime | None = None
     """Now, unless it is said. Without a zone it is taken for UTC; what comes out has one."""
     id: str = ""
     """Given by the store."""
+
+    created_at = formerly("at")
 
 
 class InteractionSummary(Struct, frozen=True, kw_only=True):
@@ -345,7 +348,9 @@ class InteractionSummary(Struct, frozen=True, kw_only=True):
     session: str
     client: str
     response_chars: int
-    created_at: datetime
+    at: datetime
+
+    created_at = formerly("at")
 
 
 class InteractionPage(Struct, frozen=True):

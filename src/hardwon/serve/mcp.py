@@ -25,7 +25,7 @@ from hardwon.api.journal import Journal
 from hardwon.api.lessons import Lessons
 from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotFound
-from hardwon.model.attempt import Attempt, Outcome
+from hardwon.model.attempt import FORMER_NAMES, Attempt, Outcome
 from hardwon.model.lesson import Kind
 from hardwon.serve import browse
 from hardwon.serve.middleware import App, Receive, Scope, Send
@@ -118,13 +118,14 @@ class Tools:
             lines += [f"{one.command}: {one.why}" for one in found.commands]
             return fenced(memory, {CANDIDATES: lines}) or NOTHING
 
-    def known_failure(self, output: str, command: str, project: str) -> str:
+    def known_failure(self, text: str, command: str, project: str) -> str:
         self._caller.need("read")
         with self._pool.reading() as memory:
             holder = self._project(memory, project)
-            text = output[-_MAX_OUTPUT_CHARACTERS:]
             only = self._caller.limited
-            found = memory.failures.recall(text, command=command, project=holder, only_here=only)
+            found = memory.failures.recall(
+                text[-_MAX_OUTPUT_CHARACTERS:], command=command, project=holder, only_here=only
+            )
             if not found.known:
                 return "This failure has not been seen before."
             return fenced(memory, {FOUND: [f"[{found.fingerprint}] {found.text}: {found.said}"]})
@@ -159,6 +160,7 @@ class Tools:
     def feedback(self, id: str, helped: bool, why: str) -> str:
         self._caller.need("write")
         with self._pool.writing() as memory:
+            id = self._whole(memory, id)
             self._check(memory, id)
             Lessons(memory, self._caller.actor).feedback(id, helped=helped, why=why)
         return f"Noted that {id} {'helped' if helped else 'was wrong'}."
@@ -192,12 +194,12 @@ class Tools:
         with self._pool.reading() as memory:
             attempt = self._attempt(memory, number)
             parts = {
-                "task": attempt.task_description,
+                "task": attempt.task,
                 "approach": attempt.approach,
                 "outcome": attempt.outcome.value,
-                "files": ", ".join(attempt.files_modified),
+                "files": ", ".join(attempt.files),
                 "test results": attempt.test_results[-400:],
-                "analysis": attempt.failure_analysis,
+                "analysis": attempt.analysis,
                 "reflection": attempt.reflection,
             }
             lines = [f"{name}: {value}" for name, value in parts.items() if value]
@@ -208,6 +210,12 @@ class Tools:
         if not self._caller.sees(found.project):
             raise NotFound(f"no attempt {number}")
         return found
+
+    def _whole(self, memory: Hardwon, id: str) -> str:
+        """An id of which a command or a page showed the beginning."""
+        with suppress(NotFound):
+            return memory.store.resolve(id)
+        return id
 
     def _check(self, memory: Hardwon, id: str) -> None:
         """That it is something in the store which this caller may see."""
@@ -263,11 +271,17 @@ ToolsOf = Callable[[Any], Tools]
 """The tools for whoever made a request."""
 
 
+_FORMER_ARGUMENTS = {**FORMER_NAMES, "output": "text"}
+
+
 class StrictTool(Tool):
     """An argument that a tool does not take is refused: dropped in silence, what it said would be lost."""
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
         taken = self.parameters["properties"]
+        arguments = {
+            name if name in taken else _FORMER_ARGUMENTS.get(name, name): value for name, value in arguments.items()
+        }
         if unknown := sorted(set(arguments) - set(taken)):
             raise ToolError(f"{self.name} takes no {', '.join(unknown)}; it takes {', '.join(taken)}")
         try:
@@ -340,13 +354,13 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         return _told(lambda: tools_of(context).orient(task, project))
 
     def known_failure(
-        output: Annotated[str, Field(description="What the failed command printed, as it is.", max_length=500_000)],
+        text: Annotated[str, Field(description="What the failed command printed, as it is.", max_length=500_000)],
         context: Context[Any, Any],
         command: Annotated[str, Field(description="The command that failed.", max_length=10_000)] = "",
         project: Project = "",
     ) -> str:
         """Has this error been seen before, and what fixed it? Ask as soon as a command fails."""
-        return _told(lambda: tools_of(context).known_failure(output, command, project))
+        return _told(lambda: tools_of(context).known_failure(text, command, project))
 
     def similar_attempts(
         task: Annotated[str, Field(description="What you are about to try.", max_length=8000)],
@@ -408,11 +422,11 @@ def _notes(tools_of: ToolsOf) -> list[Callable[..., str]]:
     ) -> str:
         """Write a try at a piece of work into the journal, so that the next try knows of it; gives its number."""
         entry = Attempt(
-            task_description=task, approach=approach, files_modified=files or [], files_read=files_read or [],
+            task=task, approach=approach, files=files or [], files_read=files_read or [],
             diff=diff, test_results=test_results, outcome=Outcome(outcome), exit_code=exit_code,
-            failure_analysis=analysis, reflection=reflection, retry_of=retry_of, retry_count=retry_count, run=run,
+            analysis=analysis, reflection=reflection, retry_of=retry_of, retry_count=retry_count, run=run,
             phase=phase, agent=agent, session=session, git_commit=git_commit, tokens=tokens, duration=duration,
-            timestamp=at, project=project,
+            at=at, project=project,
         )  # fmt: skip
         return _told(lambda: tools_of(context).log_attempt(entry))
 

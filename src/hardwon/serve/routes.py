@@ -18,6 +18,7 @@ from litestar.params import Parameter
 from hardwon.api import Hardwon
 from hardwon.api.access import Scope
 from hardwon.errors import NotFound
+from hardwon.model.attempt import renamed
 from hardwon.model.nouns import Page
 from hardwon.serve import permissions
 from hardwon.serve.pool import Pool, once
@@ -80,11 +81,23 @@ def asks(path: str) -> Decorator:
     )
 
 
-def writes(method: str, path: str, scope: Scope, status: HTTPStatus = HTTPStatus.OK) -> Decorator:
+def writes(method: str, path: str, scope: Scope, status: HTTPStatus = HTTPStatus.OK, **more: Any) -> Decorator:
     route = _METHODS[method]
     guards = [permissions.needs(scope)]
-    more = {"guards": guards, "responses": answers(*_ON_WRITE), "status_code": status}
+    more |= {"guards": guards, "responses": answers(*_ON_WRITE), "status_code": status}
     return _summed_up(route, path, sync_to_thread=True, **more)
+
+
+class WithFormerNames(Request[Any, Any, Any]):
+    """A request whose body may call fields of an attempt or an interaction by their former names."""
+
+    async def json(self) -> Any:
+        given = await super().json()
+        if not isinstance(given, dict):
+            return given
+        if isinstance(several := given.get("attempts"), list):
+            return given | {"attempts": [renamed(one) if isinstance(one, dict) else one for one in several]}
+        return renamed(given)
 
 
 def _summed_up(route: Callable[..., Any], path: str, **more: Any) -> Decorator:

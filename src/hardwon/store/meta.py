@@ -99,6 +99,20 @@ def ids_like(db: Database, beginning: str, *, sessions: bool = False) -> list[st
     return [row[0] for row in rows]
 
 
+def attempt_numbered(db: Database, number: int) -> list[str]:
+    """The id of the attempt that the journal gave this number, if there is one."""
+    return [row[0] for row in db.query("SELECT id FROM attempt WHERE number = ?", (min(number, 2**53),))]
+
+
+_SHORT_ID = 9
+
+
+def short_id(db: Database, id: str) -> str:
+    """The beginning of an id that no other has: a letter and eight digits, or as many as that takes."""
+    lengths = range(_SHORT_ID, len(id))
+    return next((id[:to] for to in lengths if len(ids_like(db, id[:to], sessions=True)) < 2), id)
+
+
 # A Scrubber for what goes into one store.
 
 

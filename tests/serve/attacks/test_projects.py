@@ -23,9 +23,9 @@ from tests.serve.service import Service
         ("GET", "/api/documents/{document}", None),
         ("GET", "/api/attempts/{attempt}", None),
         ("PUT", "/api/attempts/{attempt}/reflection", {"reflection": "Mine."}),
-        ("POST", "/api/attempts", {"task_description": "x", "retry_of": "{attempt}", "project": "reef"}),
-        ("POST", "/api/attempts", {"task_description": "x", "project": "kelp"}),
-        ("POST", "/api/attempts", {"task_description": "x", "project": "https://git.example/new"}),
+        ("POST", "/api/attempts", {"task": "x", "retry_of": "{attempt}", "project": "reef"}),
+        ("POST", "/api/attempts", {"task": "x", "project": "kelp"}),
+        ("POST", "/api/attempts", {"task": "x", "project": "https://git.example/new"}),
         ("POST", "/api/lessons", {"text": "x", "project": "kelp"}),
         ("GET", "/api/interactions/{interaction}", None),
         ("POST", "/api/interactions/{interaction}/reinforce", {}),
@@ -96,7 +96,7 @@ def test_a_briefing_tells_no_fix_that_only_another_project_has_seen(service: Ser
 
 
 def test_another_projects_run_tells_nothing(service: Service, reef: str) -> None:
-    service.post("/api/attempts", {"task_description": "Kelp", "project": "kelp", "run": "k-1", "outcome": "failure"})
+    service.post("/api/attempts", {"task": "Kelp", "project": "kelp", "run": "k-1", "outcome": "failure"})
     assert service.call("GET", "/api/attempts/past-failures?run=k-1", token=reef).status == 404
 
 

@@ -34,9 +34,9 @@ def test_no_path_leads_outside(service: Service, path: str) -> None:
 
 def test_an_attempt_cannot_name_a_folder_of_the_server(service: Service) -> None:
     for folder in ("/etc", ".", "..", "~", "\\\\host\\share", "C:\\temp"):
-        body = {"task_description": "x", "project": folder}
+        body = {"task": "x", "project": folder}
         assert service.call("POST", "/api/attempts", body).status == 400
-    body = {"task_description": "x", "project": "src"}  # a folder of where the service runs, by chance
+    body = {"task": "x", "project": "src"}  # a folder of where the service runs, by chance
     assert service.call("POST", "/api/attempts", body).status == 201
     assert service.hardwon("projects", "show", "src")["folders"] == []
 

@@ -89,7 +89,7 @@ def test_the_schema_too_asks_for_a_token(service: Service) -> None:
         ("POST", "/api/lessons/{lesson}/reject", {}),
         ("POST", "/api/lessons/{lesson}/feedback", {"helped": True}),
         ("PATCH", "/api/lessons/{lesson}", {"text": "Mine."}),
-        ("POST", "/api/attempts", {"task_description": "x"}),
+        ("POST", "/api/attempts", {"task": "x"}),
         ("PUT", "/api/attempts/1/reflection", {"reflection": "x"}),
         ("GET", "/api/export", None),
         ("GET", "/api/events", None),

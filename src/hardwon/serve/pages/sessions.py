@@ -174,7 +174,7 @@ def attempt(request: Asked, number: Numbered) -> Response[str]:
         caller = permissions.of(request)
         found = visible(memory, caller, number)
         holder = found.project if caller.limited else None
-        alike = memory.journal.similar(found.task_description, project=holder, limit=_ALIKE + 1)
+        alike = memory.journal.similar(found.task, project=holder, limit=_ALIKE + 1)
         return frame.shown(
             "attempt.html",
             request,

@@ -26,6 +26,7 @@ from hardwon.serve.routes import (
     Limit,
     OnlyHere,
     ProjectName,
+    WithFormerNames,
     after,
     nothing_said_of,
     page,
@@ -50,18 +51,18 @@ _MOST_OF_RUN = 10_000
 class NewAttempt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One try at a piece of work. Of long texts the ends are kept; secrets are taken out."""
 
-    task_description: Annotated[str, Meta(min_length=1, max_length=100_000, pattern=r"\S")]
+    task: Annotated[str, Meta(min_length=1, max_length=100_000, pattern=r"\S")]
     approach: Text = ""
-    files_modified: Annotated[list[File], Meta(max_length=1000)] = field(default_factory=list)
+    files: Annotated[list[File], Meta(max_length=1000)] = field(default_factory=list)
     files_read: Annotated[list[File], Meta(max_length=1000)] = field(default_factory=list)
     diff: Text = ""
     test_results: Text = ""
     outcome: Outcome = Outcome.UNKNOWN
-    failure_analysis: Text = ""
+    analysis: Text = ""
     reflection: Text = ""
     retry_count: Count = 0
     retry_of: Number | None = None
-    timestamp: datetime | None = None
+    at: datetime | None = None
     """When it began; now, unless it is said."""
     project: Annotated[str, Meta(max_length=500)] = ""
     """Its name, git remote or id; one that is new exists from then on."""
@@ -107,7 +108,7 @@ def shown(request: Asked, number: Numbered) -> Attempt:
         return visible(memory, permissions.of(request), number)
 
 
-@writes("POST", "/", "write", HTTPStatus.CREATED)
+@writes("POST", "/", "write", HTTPStatus.CREATED, request_class=WithFormerNames)
 def log(request: Asked, data: NewAttempt, key: IdempotencyKey = "") -> Attempt:
     """Write an attempt into the journal."""
     caller = permissions.of(request)
@@ -119,7 +120,7 @@ def log(request: Asked, data: NewAttempt, key: IdempotencyKey = "") -> Attempt:
         return visible(memory, caller, int(item))
 
 
-@writes("POST", "/batch", "write", HTTPStatus.CREATED)
+@writes("POST", "/batch", "write", HTTPStatus.CREATED, request_class=WithFormerNames)
 def log_all(request: Asked, data: NewAttempts, key: IdempotencyKey = "") -> list[int]:
     """Write many attempts into the journal, all or none; gives their numbers."""
     caller = permissions.of(request)

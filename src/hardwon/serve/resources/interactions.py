@@ -21,6 +21,7 @@ from hardwon.serve.routes import (
     IdempotencyKey,
     Limit,
     ProjectName,
+    WithFormerNames,
     nothing_said_of,
     pool,
     reading,
@@ -51,7 +52,7 @@ class NewInteraction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     context: dict[str, Any] = field(default_factory=dict)
     lessons_used: Ids = field(default_factory=list)
     chunks_used: Ids = field(default_factory=list)
-    created_at: datetime | None = None
+    at: datetime | None = None
     reinforce: bool = True
 
 
@@ -99,7 +100,7 @@ def reinforced(request: Asked, id: Id) -> list[Reinforced]:
         return memory.interactions.reinforced(id)
 
 
-@writes("POST", "/", "write", HTTPStatus.CREATED)
+@writes("POST", "/", "write", HTTPStatus.CREATED, request_class=WithFormerNames)
 def record(request: Asked, data: NewInteraction, key: IdempotencyKey = "") -> Recorded:
     """Record a prompt and what was answered; tells which lessons gained confidence by it."""
     caller = permissions.of(request)
