@@ -444,16 +444,14 @@ def test_what_failed_between_two_moments_is_counted_as_if_every_occurrence_were_
                 between,
             )
             for project in (None, memory.store.projects()[0].id):
-                found = pages.failing(
-                    db, project=project, between=between, fixed=None, of_agents=None, after=None, limit=9
-                )
+                found = pages.failing(db, pages.Counted(project, between), after=None, limit=9)
                 assert found == sorted(counted, reverse=True)
 
 
 def test_errors_of_agents_own_tools_are_told_when_asked_for(harbour: Visitor) -> None:
     own = "String to replace not found"
     assert own not in harbour.page("/failures")
-    assert "without those of agents&#39; own tools" in harbour.page("/failures")
+    assert "errors: of the work" in harbour.page("/failures")
     assert own in harbour.page("/failures", whose="agents")
     assert "tides" not in harbour.page("/failures", whose="agents")
     assert len(failing(harbour.page("/failures", whose="all", period="all"))) == 5

@@ -84,7 +84,7 @@ def listed(
             work=of_home(memory.home, "forget"),
             cursor=cursor,
             next=following,
-            undo=undo if undo.replace(".", "").isdecimal() else "",
+            undo=frame.events(undo),
         )
 
 
@@ -112,16 +112,15 @@ def decide_many(request: Asked) -> Redirect:
     """One decision for all that were chosen, all or none; it can be undone as one."""
     sent, caller = frame.fields(request), permissions.of(request)
     one = dict(sent)
-    verb, ids = one.get("decision", ""), [value for name, value in sent if name == "id"][:PER_PAGE]
+    verb, ids = one.get("decision", ""), frame.chosen(sent)
     if verb not in _DECISIONS:
         raise bad("no such decision")
     with pool(request).writing() as memory, memory.writing().transaction():
         review = Review(memory, caller.actor)
         for id in ids:
             may_decide(memory, caller, id)
-        events = [getattr(review, verb)(id) for id in dict.fromkeys(ids)]
-    kept = {name: one.get(name, "") for name in ("q", "project", "kind", "status")}
-    return then(url("lessons", **kept, undo=".".join(map(str, events))))
+        events = [getattr(review, verb)(id) for id in ids]
+    return then(url("lessons", **frame.kept(one, "q", "project", "kind", "status"), undo=".".join(map(str, events))))
 
 
 @page("/lessons/{id:str}")
@@ -229,7 +228,7 @@ def candidate(
             next=ids[place + 1] if place + 1 < len(ids) else "",
             before=ids[place - 1] if place else "",
             did=_DONE.get(did, ""),
-            undo=undo if undo.replace(".", "").isdecimal() else "",
+            undo=frame.events(undo),
             edit=edit,
             kinds=KINDS,
             conflicts=memory.review.conflicts(project=holder),
@@ -281,15 +280,20 @@ def undo(request: Asked) -> Redirect:
     """The last decision, or all of the last many."""
     sent, caller = frame.form(request), permissions.of(request)
     caller.need_whole_store()
-    numbers = [int(part) for part in sent.get("event", "").split(".") if part.isdecimal() and len(part) < 16]
+    numbers = frame.events(sent.get("event", ""))
     if len(numbers) > PER_PAGE:
         _begin_many(request, "Undoing", partial(_undo_each, caller.actor, numbers))
     else:
         with pool(request).writing() as memory:
             _undo_each(caller.actor, numbers, memory, lambda *_: None)
-    if sent.get("back") == "lessons":
-        return then(url("lessons"))
+    if sent.get("back") in _LISTS:
+        return then(url(sent["back"], **frame.kept(sent, *_FILTERS)))
     return then(url("review", **_kept(sent), at=sent.get("at", "")))
+
+
+_LISTS = ("lessons", "failures", "journal", "projects")
+_FILTERS = ("q", "project", "kind", "status", "fix", "period", "whose", "outcome", "run")
+"""Lists that are edited many at once, and their filters."""
 
 
 @action("/review/settle")
@@ -328,7 +332,7 @@ def decide_candidate(request: Asked, id: Annotated[str, Parameter(max_length=200
 
 def _kept(sent: Any) -> dict[str, str]:
     """What the queue is limited to, on the next page as well."""
-    return {name: sent.get(name, "") for name in ("project", "rule", "session")}
+    return frame.kept(sent, "project", "rule", "session")
 
 
 router = Router(

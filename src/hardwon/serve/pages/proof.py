@@ -191,6 +191,7 @@ def walked(request: Asked, which: Which = "errors") -> Response[str]:
             counts=_COUNTS,
             number=sum(getattr(one, wanted) for one in sessions),
             sessions=sessions[::-1][:_MOST_LISTED],
+            titles=browse.titles(memory, [one.session for one in sessions[::-1][:_MOST_LISTED]]),
             most=_MOST_LISTED,
         )
 

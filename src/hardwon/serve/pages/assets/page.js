@@ -127,7 +127,8 @@ document.addEventListener("input", (event) => {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.dataset.confirm && !window.confirm(form.dataset.confirm)) return event.preventDefault();
+  const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
+  if (question && !window.confirm(question)) return event.preventDefault();
   if (form.hasAttribute("data-live")) {
     event.preventDefault();
     swap(asked(form), { replace: true });
