@@ -168,6 +168,7 @@ class Failures(Part):
     def mute(self, ids: Sequence[str], *, muted: bool = True, why: str = "") -> builtins.list[int]:
         """Hear no more of failures, or again: agents are not told of them, and pages list them apart.
 
+        Lessons that were drawn from them stay.
         Returns the events, which `review.undo` takes. All or none; one that is so already has none. Raises `NotFound`.
         """
         status, action = ("muted", "mute") if muted else ("active", "unmute")

@@ -65,6 +65,18 @@ def of_lessons(
     return [*map(convert.lesson, rows)], [(row.last_confirmed, row.id) for row in rows]
 
 
+def count_of_lessons(memory: Hardwon, *, project: str | None, kind: str | None, status: str | None) -> int:
+    what = ("lessons", project, kind, status)
+    return counted(
+        memory, what, lambda: pages.count_of_lessons(memory.reading(), project=project, kind=kind, status=status)
+    )
+
+
+def count_of_sessions(memory: Hardwon, *, project: str | None, agent: str | None) -> int:
+    what = ("sessions", project, agent)
+    return counted(memory, what, lambda: pages.count_of_sessions(memory.reading(), project=project, agent=agent))
+
+
 def of_failures(
     memory: Hardwon,
     *,

@@ -86,6 +86,18 @@ def of_lessons(
     return [by_id[id] for id in chosen]
 
 
+def count_of_lessons(db: Database, *, project: str | None, kind: str | None, status: str | None) -> int:
+    where = Conditions().equal("kind", kind).equal("status", status)
+    if project is not None:
+        where.add("(project = ? OR project IS NULL)", project)
+    return int(db.query(f"SELECT count(*) FROM lesson {where.sql}", where.values)[0][0])
+
+
+def count_of_sessions(db: Database, *, project: str | None, agent: str | None) -> int:
+    where = Conditions().equal("project", project).equal("agent", agent)
+    return int(db.query(f"SELECT count(*) FROM session {where.sql}", where.values)[0][0])
+
+
 def of_failures(
     db: Database, *, project: str | None, fixed: bool | None = None, after: Key | None, limit: int
 ) -> list[FailureRow]:

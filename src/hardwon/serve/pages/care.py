@@ -207,7 +207,7 @@ def _setting(name: str, title: str, value: Any, origin: str) -> Setting:
     changed_here = name in _CHANGED_HERE and not origin.startswith("HARDWON_")
     where = "" if origin == "default" else origin.rpartition("/")[2]
     meaning = config.MEANINGS[name]
-    said = meaning if "://" in meaning.split()[0] else f"{meaning[0].upper()}{meaning[1:]}."
+    said = meaning if "://" in meaning.split()[0] else f"{meaning[0].upper()}{meaning[1:].rstrip('….')}."
     return Setting(name, title, told, said, where, changed_here, config.CHOICES.get(name, ()))
 
 

@@ -16,7 +16,7 @@ from hardwon.api.review import Review
 from hardwon.api.store import Store
 from hardwon.harvest.walk import Progress
 from hardwon.model.lesson import KINDS, STATUSES, Kind
-from hardwon.model.nouns import Lesson
+from hardwon.model.nouns import Lesson, Source
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame
 from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
@@ -49,7 +49,7 @@ def listed(
     """The newest first; for a question, what fits it best."""
     wanted_kind = kind if kind in KINDS else None
     wanted_status = status if status in STATUSES else None
-    notice, following = "", ""
+    notice, following, total = "", "", 0
     with reading(request) as memory:
         holder = frame.holder(request, memory, project)
         found: list[Lesson]
@@ -69,6 +69,7 @@ def listed(
                 PER_PAGE,
             )
             found, following = rows.items, rows.next
+            total = browse.count_of_lessons(memory, project=holder, kind=wanted_kind, status=wanted_status)
         return frame.shown(
             "lessons.html",
             request,
@@ -80,6 +81,7 @@ def listed(
             kinds=KINDS,
             statuses=STATUSES,
             lessons=found,
+            total=total,
             notice=notice,
             work=of_home(memory.home, "forget"),
             cursor=cursor,
@@ -129,12 +131,15 @@ def shown(request: Asked, id: Id, undo: int = 0) -> Response[str]:
         caller = permissions.of(request)
         found = visible(memory, caller, id)
         telling = sorted(found.sources, key=lambda source: -overlap(found.lesson.text, source.quote))
+        by_quote: dict[str, list[Source]] = {}
+        for source in telling:
+            by_quote.setdefault(source.quote, []).append(source)
         return frame.shown(
             "lesson.html",
             request,
             memory,
             lesson=found.lesson,
-            sources=[(source, around(memory, caller, source)) for source in telling],
+            quotes=[(same[0], around(memory, caller, same[0]), same[1:]) for same in by_quote.values()],
             history=memory.review.history(id),
             exposures=[] if caller.limited else browse.exposures(memory, id),
             similar=memory.review.consider(id).similar if "review" in caller.scopes and not caller.limited else [],

@@ -170,6 +170,7 @@ def briefing(
             ],
             usual=usual,
             asked=told is not usual,
+            same=told is not None and usual is not None and told.text == usual.text,
         )
 
 

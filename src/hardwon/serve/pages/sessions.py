@@ -56,6 +56,7 @@ def listed(
             agents=browse.agents(memory),
             work=of_home(memory.home, "forget"),
             sessions=rows.items,
+            total=browse.count_of_sessions(memory, project=holder, agent=agent or None),
             titles=browse.titles(memory, [one.id for one in rows.items]),
             taught=browse.taught(memory, [one.id for one in rows.items]),
             cursor=cursor,
