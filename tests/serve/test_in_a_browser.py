@@ -235,7 +235,7 @@ def test_lists_are_walked_by_keys_and_chosen_from_one_to_another(browser: Tab, s
         browser.keys.press("Enter")
     assert browser.run("location.pathname") == first
     browser.page.goto(f"{service.address}/lessons")
-    boxes = browser.page.locator(".chosen input")
+    boxes = browser.page.locator(".chosen > input")
     boxes.nth(0).click()
     boxes.nth(3).click(modifiers=["Shift"])
     assert browser.page.text_content("[data-chosen]") == "4"

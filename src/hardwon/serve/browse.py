@@ -72,7 +72,8 @@ def count_of_lessons(memory: Hardwon, *, project: str | None, kind: str | None, 
     )
 
 
-def count_of_sessions(memory: Hardwon, *, project: str | None, agent: str | None) -> int:
+def count_of_sessions(memory: Hardwon, *, project: str | None, agent: str | None) -> tuple[int, int]:
+    """(sessions, sub-agents)."""
     what = ("sessions", project, agent)
     return counted(memory, what, lambda: pages.count_of_sessions(memory.reading(), project=project, agent=agent))
 

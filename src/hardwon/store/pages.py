@@ -93,9 +93,12 @@ def count_of_lessons(db: Database, *, project: str | None, kind: str | None, sta
     return int(db.query(f"SELECT count(*) FROM lesson {where.sql}", where.values)[0][0])
 
 
-def count_of_sessions(db: Database, *, project: str | None, agent: str | None) -> int:
+def count_of_sessions(db: Database, *, project: str | None, agent: str | None) -> tuple[int, int]:
+    """(sessions, sub-agents)."""
     where = Conditions().equal("project", project).equal("agent", agent)
-    return int(db.query(f"SELECT count(*) FROM session {where.sql}", where.values)[0][0])
+    counts = "count(*) FILTER (WHERE subagent = ''), count(*) FILTER (WHERE subagent <> '')"
+    held, below = db.query(f"SELECT {counts} FROM session {where.sql}", where.values)[0]
+    return int(held), int(below)
 
 
 def of_failures(

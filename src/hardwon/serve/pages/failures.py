@@ -78,6 +78,8 @@ def _month(last: int) -> Period:
 
 class Alike(NamedTuple):
     failure: Failure
+    says: str
+    """That the others do not, such as the file."""
     fix: Fix | None
     came_back: int | None
     """Sessions that met it after a fix had first worked; None where that is not known."""
@@ -190,12 +192,16 @@ def told(
             charts.spark(counts[one.failure.id], most),
             sum(tokens for id in one.ids for _, tokens in met[id]),
             None if one.alike else back.get(one.failure.id),
-            [Alike(each, _best(each), back.get(each.id)) for each in one.alike],
+            [Alike(each, _apart(each, one.failure), _best(each), back.get(each.id)) for each in one.alike],
             one.ids,
         )
         for one in failing
     ]
     return Table(rows, days, most, sum(row.tokens for row in rows))
+
+
+def _apart(failure: Failure, whole: Failure) -> str:
+    return failure.error.removeprefix(whole.error).strip(" ()") or failure.error
 
 
 def _best(failure: Failure) -> Fix | None:
