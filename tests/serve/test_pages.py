@@ -385,6 +385,7 @@ def test_every_number_of_the_proof_leads_to_what_it_counts(owner: Visitor) -> No
     assert all(re.fullmatch(r'<a class="quiet" href="[^"]+">[^<]+</a>', each) for each in measures)
     for address in set(re.findall(r'<a class="quiet" href="([^"]+)"', text)):
         assert owner.get(html.unescape(address)).status == 200, address
+    assert not re.findall(r'data-label="95%">\s*</td>', text)  # an interval, or why there is none
     (errors,) = re.findall(r'which=errors">(\d+) errors<', text)
     assert f"{errors} errors in" in owner.page("/proof/replayed", which="errors")
     assert "extras add" not in text
@@ -702,7 +703,8 @@ def test_the_home_names_a_model_that_is_at_hand_and_counts_habits(tmp_path: Path
         home = Visitor(service, service.token).page("/")
         assert "hardwon distil --with claude" in home
         assert "“commit &lt;b&gt;all”" in home
-        assert "asked for in 3 sessions; counted, not a lesson" in home
+        (link,) = re.findall(r'asked for in <a class="quiet" href="([^"]+)">3 sessions</a>; counted', home)
+        assert Visitor(service, service.token).page(html.unescape(link)).count("commit &lt;b&gt;all</a>") == 3
 
 
 def test_the_journal_tells_what_was_tried_and_takes_what_was_learned(service: Service, owner: Visitor) -> None:
@@ -856,6 +858,25 @@ def test_every_place_of_a_failure_and_source_of_a_lesson_can_be_seen(tmp_path: P
         assert "the newest 20 of 25" in some
         link = html.unescape(re.search(r'href="([^"]+)#met">show all', some)[1])  # type: ignore[index]
         assert owner.page(link).count("of the session</a>") == 25
+
+
+def test_both_ends_of_a_fix_are_shown_of_every_session_in_which_it_worked(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    home = tmp_path / "hardwon"
+    with Hardwon(home) as memory:
+        met = [ClaudeSession(f"met-{day}", cwd="/srv/work/reef", day=day).user("Mend it.") for day in range(1, 9)]
+        for one in met:
+            one.run("make tide", "ModuleNotFoundError: No module named 'tides'", exit_code=1)
+            one.run("uv sync --extra tides", "ok").run("make tide", "ok")
+        memory.harvest([one.write(tmp_path) for one in met], mine=True)
+        failure = memory.failures.list()[0].id
+    with served(environment(home, Path())) as service:
+        owner = Visitor(service, service.token)
+        some = owner.page(f"/failures/{failure}")
+        assert some.count('<div class="end passed">') == 5
+        link = html.unescape(re.search(r'href="([^"]+)#fixes">show all', some)[1])  # type: ignore[index]
+        assert owner.page(link).count('<div class="end passed">') == 8
 
 
 def test_an_error_comes_back_in_another_session_than_the_one_that_fixed_it(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
 from hardwon.failures.turns import generalised
 from hardwon.model.attempt import Attempt
-from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Occurrence, Project, SessionRecord
+from hardwon.model.nouns import Document, Event, Failure, FixEvidence, Hit, Lesson, Occurrence, Project, SessionRecord
 from hardwon.store import attempts, lessons, pages, projects, sessions
 from hardwon.store import failures as stored
 from hardwon.store.database import Database
@@ -145,6 +145,13 @@ def _row(counts: FailingRow, alike: list[Failure]) -> Failing | None:
     fixes = [fix for each in alike for fix in each.fixes]
     told = {"sessions": counts.sessions, "occurrences": counts.occurrences, "last_seen": moment(counts.last_seen)}
     return Failing(replace(alike[0], error=words, fixes=fixes, **told), alike)
+
+
+def with_all_evidence(memory: Hardwon, failure: Failure, project: str | None, limit: int) -> Failure:
+    """With both ends of its fixes in every session in which they worked."""
+    ends = stored.evidence(memory.reading(), [fix.id for fix in failure.fixes], project, limit)
+    fixes = [replace(fix, evidence=[FixEvidence(**row._asdict()) for row in ends[fix.id]]) for fix in failure.fixes]
+    return replace(failure, fixes=fixes)
 
 
 def muted(memory: Hardwon, id: str) -> bool:

@@ -245,12 +245,15 @@ def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False
         holder = caller.project(memory, project) if not caller.limited else None
         here = frame.holder(request, memory, project)
         every = browse.occurrences(memory, id, holder, _MOST_MET) if all and not caller.limited else found.occurrences
+        whole = found.failure
+        if all and not caller.limited:
+            whole = browse.with_all_evidence(memory, whole, holder, _MOST_MET)
         times = browse.when_met(memory, [id], project=here, between=_EVER)[id]
         return frame.shown(
             "failure.html",
             request,
             memory,
-            failure=found.failure,
+            failure=whole,
             tokens=sum(tokens for _, tokens in times),
             came_back=None if caller.limited else browse.came_back(memory, [id]).get(id),
             chart=_by_week(id, [at for at, _ in times]),

@@ -171,6 +171,7 @@ _COUNTS = {
     "errors": "errors",
     "before": "seen before",
     "fixed": "seen before, fix known",
+    "here": "seen before in the same project",
     "named": "named by the briefing",
 }
 
