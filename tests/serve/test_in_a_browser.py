@@ -244,6 +244,40 @@ def test_lists_are_walked_by_keys_and_chosen_from_one_to_another(browser: Tab, s
     quiet(browser, service)
 
 
+@pytest.mark.parametrize(
+    ("path", "button", "text"),
+    [
+        ("/failures?period=all", "[value=mute]", ""),
+        ("/lessons?status=active", "[value=archive]", ""),
+        ("/projects", "[value=archive]", ""),
+        ("/journal?outcome=all", "text=Write it down", "Sound the depth before the anchor drops."),
+    ],
+)
+def test_many_rows_are_changed_at_once_and_a_key_takes_it_back(
+    browser: Tab, service: Service, path: str, button: str, text: str
+) -> None:
+    def rows() -> str:
+        return str(browser.run("[...document.querySelectorAll('.chosen')].map(each => each.textContent).join()"))
+
+    browser.page.goto(service.address + path)
+    before, bar = rows(), browser.page.locator(".many")
+    assert not bar.is_visible()
+    browser.page.locator(".chosen > input").first.check()
+    browser.page.check("[data-all]")
+    number = browser.page.locator(".chosen > input").count()
+    assert browser.page.text_content("[data-chosen]") == str(number)
+    if text:
+        browser.page.fill(".many [name=reflection]", text)
+    with browser.page.expect_navigation():
+        bar.locator(button).click()
+    assert re.match(r"\d+ \w+ changed", browser.page.inner_text(".toast"))
+    with browser.page.expect_navigation():
+        browser.keys.press("u")
+    browser.page.goto(service.address + path)
+    assert rows() == before
+    quiet(browser, service)
+
+
 def test_a_token_lets_a_browser_in_by_the_form_and_out_again(stranger: Tab, service: Service) -> None:
     """Forms are sent by the browser itself, with the origin that the service asks for."""
     token = service.make_token("formal", "read")
