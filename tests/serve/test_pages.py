@@ -19,6 +19,7 @@ from hardwon.api.access import make_link, redeem
 from hardwon.config import Config
 from hardwon.install.agents import AGENTS
 from hardwon.model.attempt import Attempt, Outcome
+from hardwon.serve import browse
 from hardwon.store import pages
 from tests.conftest import REPOSITORY, ClaudeSession
 from tests.serve.service import Answer, Service, environment
@@ -526,6 +527,14 @@ def test_what_a_formatter_says_of_each_file_is_one_row_that_unfolds(shipyard: Vi
     assert len(failing(alone)) == 3
     assert "of one kind" in alone
     assert "of this kind" in shipyard.page("/")
+
+
+def test_a_row_that_stands_for_several_is_told_by_what_they_have_in_common() -> None:
+    conflicts = [f"CONFLICT (content): Merge conflict in {name}" for name in ("src/a.ts", "bun.lock", "src/deep/b.ts")]
+    assert browse._in_common(conflicts) == "CONFLICT (content): Merge conflict in …"
+    unformatted = [f"would reformat the whole file again ({name}.py)" for name in "ab"]
+    assert browse._in_common(unformatted) == "would reformat the whole file again"
+    assert browse._in_common(["a b", "c d"]) == "a b"
 
 
 def test_failures_are_muted_many_at_once_and_told_again(shipyard: Visitor) -> None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -107,6 +108,8 @@ class Failing(NamedTuple):
 
 
 _MOST_ALIKE = 500
+_LEAST_IN_COMMON = 12
+"""Characters that errors begin with alike, to be told by."""
 
 
 def failing(
@@ -141,10 +144,17 @@ def _row(counts: FailingRow, alike: list[Failure]) -> Failing | None:
     """None for what was forgotten meanwhile."""
     if len(alike) < 2:
         return Failing(alike[0], []) if alike else None
-    words = generalised([each.error for each in alike])
+    words = _in_common([each.error for each in alike])
     fixes = [fix for each in alike for fix in each.fixes]
     told = {"sessions": counts.sessions, "occurrences": counts.occurrences, "last_seen": moment(counts.last_seen)}
     return Failing(replace(alike[0], error=words, fixes=fixes, **told), alike)
+
+
+def _in_common(errors: list[str]) -> str:
+    words = generalised(errors)
+    words_of_each = zip(*(error.split(" ") for error in errors), strict=False)
+    beginning = " ".join(each[0] for each in takewhile(lambda each: len({*each}) == 1, words_of_each))
+    return f"{beginning} …" if words in errors and len(beginning) >= _LEAST_IN_COMMON else words
 
 
 def with_all_evidence(memory: Hardwon, failure: Failure, project: str | None, limit: int) -> Failure:

@@ -201,7 +201,7 @@ def told(
 
 
 def _apart(failure: Failure, whole: Failure) -> str:
-    return failure.error.removeprefix(whole.error).strip(" ()") or failure.error
+    return failure.error.removeprefix(whole.error.removesuffix("…").rstrip()).strip(" ()") or failure.error
 
 
 def _best(failure: Failure) -> Fix | None:
