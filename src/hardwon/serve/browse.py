@@ -108,7 +108,7 @@ class Failing(NamedTuple):
 
 
 _MOST_ALIKE = 500
-_LEAST_IN_COMMON = 12
+_LEAST_IN_COMMON = 8
 """Characters that errors begin with alike, to be told by."""
 
 
