@@ -7,6 +7,7 @@ import io
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +32,7 @@ from hardwon import (
     connect,
 )
 from hardwon.client import NOT_OFFERED
+from hardwon.store import read
 from tests.serve.service import environment, fill, served
 
 MISSING = "ModuleNotFoundError: No module named 'reef_tools'"
@@ -389,3 +391,29 @@ def test_a_connection_that_was_closed_is_made_again(service: tuple[str, str]) ->
         assert remote.store.projects()
         remote.close()
         assert remote.store.projects()
+
+
+def test_a_muted_failure_is_told_to_nobody_until_that_is_undone(tmp_path: Path) -> None:
+    home = tmp_path / "hardwon"
+    fill(home, home / "hardwon.db", tmp_path / "sessions")
+    with Hardwon(home) as memory:
+        project = memory.store.projects()[0].id
+        told = [line.id for line in memory.bootstrap(project).lines if line.kind == "failure"]
+        assert told
+
+        def at_the_error() -> object:
+            with closing(read.connect(str(home / "hardwon.db"))) as db:
+                return read.known_failure(db, told[0], project)
+
+        assert at_the_error()
+        with pytest.raises(NotFound):
+            memory.failures.mute([told[0], "F0"])
+        (event,) = memory.failures.mute(told[:1], why="it is noise")
+        assert memory.failures.mute(told[:1]) == []
+        assert not {told[0]} & {line.id for line in memory.bootstrap(project).lines}
+        assert at_the_error() is None
+        memory.review.undo(event)
+        assert told[0] in {line.id for line in memory.bootstrap(project).lines}
+        with pytest.raises(NotAllowed):
+            memory.review.undo(event)
+        assert [one.action for one in memory.review.history(told[0])] == ["mute", "undo"]

@@ -72,6 +72,7 @@ class AsyncFailures(_AsyncPart):
     get = _awaitable(Failures.get)
     recall = _awaitable(Failures.recall)
     costs = _awaitable(Failures.costs)
+    mute = _awaitable(Failures.mute)
     outdated = _awaitable(Failures.outdated)
     refingerprint = _awaitable(Failures.refingerprint)
     list = _awaitable(Failures.list)

@@ -98,7 +98,7 @@ NOT_OFFERED = frozenset(
         "store.keep_metrics", "store.keep_daily_metrics", "store.write_metrics", "store.tokens", "store.make_token",
         "store.revoke_token", "store.resolve", "store.project_parts", "store.split_project",
         "store.claims", "store.confirm", "lessons.section",
-        "journal.files_called",
+        "journal.files_called", "failures.mute",
         # the review in a terminal
         "review.said", "review.keep_said",
         "review.queue", "review.count", "review.notice", "review.consider", "review.invalidate", "review.merge",

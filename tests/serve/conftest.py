@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,9 +16,14 @@ from tests.serve.service import Service, environment, fill, served
 @pytest.fixture(scope="module")
 def workspace(request: pytest.FixtureRequest) -> Iterator[str]:
     """An empty workspace on PostgreSQL for a whole module."""
+    with made_workspace(request.getfixturevalue("postgres_server")) as address:
+        yield address
+
+
+@contextmanager
+def made_workspace(address: str) -> Iterator[str]:
     import psycopg
 
-    address: str = request.getfixturevalue("postgres_server")
     schema = made("serve_")
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {schema}")

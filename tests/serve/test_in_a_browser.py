@@ -235,12 +235,46 @@ def test_lists_are_walked_by_keys_and_chosen_from_one_to_another(browser: Tab, s
         browser.keys.press("Enter")
     assert browser.run("location.pathname") == first
     browser.page.goto(f"{service.address}/lessons")
-    boxes = browser.page.locator(".chosen input")
+    boxes = browser.page.locator(".chosen > input")
     boxes.nth(0).click()
     boxes.nth(3).click(modifiers=["Shift"])
     assert browser.page.text_content("[data-chosen]") == "4"
     browser.page.check("[data-all]")
     assert browser.page.text_content("[data-chosen]") == str(boxes.count())
+    quiet(browser, service)
+
+
+@pytest.mark.parametrize(
+    ("path", "button", "text"),
+    [
+        ("/failures?period=all", "[value=mute]", ""),
+        ("/lessons?status=active", "[value=archive]", ""),
+        ("/projects", "[value=archive]", ""),
+        ("/journal?outcome=all", "text=Write it down", "Sound the depth before the anchor drops."),
+    ],
+)
+def test_many_rows_are_changed_at_once_and_a_key_takes_it_back(
+    browser: Tab, service: Service, path: str, button: str, text: str
+) -> None:
+    def rows() -> str:
+        return str(browser.run("[...document.querySelectorAll('.chosen')].map(each => each.textContent).join()"))
+
+    browser.page.goto(service.address + path)
+    before, bar = rows(), browser.page.locator(".many")
+    assert not bar.is_visible()
+    browser.page.locator(".chosen > input").first.check()
+    browser.page.check("[data-all]")
+    number = browser.page.locator(".chosen > input").count()
+    assert browser.page.text_content("[data-chosen]") == str(number)
+    if text:
+        browser.page.fill(".many [name=reflection]", text)
+    with browser.page.expect_navigation():
+        bar.locator(button).click()
+    assert re.match(r"\d+ \w+ changed", browser.page.inner_text(".toast"))
+    with browser.page.expect_navigation():
+        browser.keys.press("u")
+    browser.page.goto(service.address + path)
+    assert rows() == before
     quiet(browser, service)
 
 
@@ -389,16 +423,20 @@ def filled_with_hostile_texts(home: Path, folder: Path) -> tuple[str, str, str]:
     """(project, token, session)."""
     with Hardwon(home) as memory:
         paths = []
-        for number in range(0, len(PAYLOADS), 1 if EVERY_PAYLOAD else 12):
+        for number in range(0, len(PAYLOADS), 1 if EVERY_PAYLOAD else 13):
             some = [hostile(number, field) for field in range(14)]
             session = ClaudeSession(
                 f"s-{number}", cwd=f"/srv/work/{some[0].replace('/', ' ')[:60]}", day=1 + number % 27
             )
+            if number % 2:
+                session.user(f"Implement the following plan:\n\n# Plan: {some[12]} {some[13]}\n\n## Context\nIt leaks.")
             for record in session.user(f"Always use {some[1]} in this project.").records:
                 record["gitBranch"] = some[2]
             session.says(f"Root cause: {some[3]} is broken.")
             session.run(f"make {some[4]}", f"ModuleNotFoundError: No module named '{some[5]}'", exit_code=1)
             session.run(f"uv sync {some[6]}", some[7]).run(f"make {some[4]}", some[8])
+            unformatted = "".join(some[2].split())
+            session.run("black --check .", f"would reformat {unformatted}.py\nOh no!", exit_code=1)
             session.edit(f"src/{some[9]}.py", some[10]).call(some[11][:60], {"path": some[12]}, some[13])
             paths.append(session.write(folder))
         memory.harvest(paths, mine=True)
@@ -439,6 +477,7 @@ def asked_with_hostile_words(project: str, session: str) -> list[str]:
         f"/review?rule={said}&session={said}&did={said}&undo={said}&at={said}", f"/sessions?agent={said}&cursor={said}",
         f"/sessions/{session}?q={said}", f"/sessions/{session}?q=script", f"/failures/met?{days}&which=all",
         f"/failures/met?since={said}&until={said}", f"/failures?fix={said}", f"/settings?saved={said}",
+        f"/failures?kind={said}&undo={said}&whose={said}", f"/projects?undo={said}", f"/journal?undo={said}",
         f"/nowhere/{said}", f"/proof/told?which={said}", f"/proof/replayed?which={said}", f"/progress/{said}/events",
         f"/briefing?project={project}&task=script&agent={said}", f"/lessons/{said}", f"/login?token={said}",
     ]  # fmt: skip
@@ -459,7 +498,7 @@ def test_no_hostile_text_runs_anywhere(stranger: Tab, tmp_path: Path) -> None:
             more = stranger.run("[...document.querySelectorAll('main a')].map(each => each.getAttribute('href'))")
             followed = [each.partition("#")[0] for each in more if each]
             wanted = [each for each in dict.fromkeys(followed) if each not in looked_at and each not in waiting]
-            pages = [each for each in wanted if "cursor=" in each]
+            pages = [each for each in wanted if "cursor=" in each or "kind=" in each]
             others = [each for each in wanted if each.count("/") == 2 and "?" not in each]
             waiting += pages + (others if EVERY_PAYLOAD else others[:3])
         assert len(looked_at) > 40

@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from hardwon import Hardwon
 from hardwon.api.access import make_link, redeem
 from hardwon.config import Config
 from hardwon.install.agents import AGENTS
+from hardwon.model.attempt import Attempt, Outcome
+from hardwon.serve import browse
 from hardwon.store import pages
 from tests.conftest import REPOSITORY, ClaudeSession
 from tests.serve.service import Answer, Service, environment
@@ -383,6 +386,7 @@ def test_every_number_of_the_proof_leads_to_what_it_counts(owner: Visitor) -> No
     assert all(re.fullmatch(r'<a class="quiet" href="[^"]+">[^<]+</a>', each) for each in measures)
     for address in set(re.findall(r'<a class="quiet" href="([^"]+)"', text)):
         assert owner.get(html.unescape(address)).status == 200, address
+    assert not re.findall(r'data-label="95%">\s*</td>', text)  # an interval, or why there is none
     (errors,) = re.findall(r'which=errors">(\d+) errors<', text)
     assert f"{errors} errors in" in owner.page("/proof/replayed", which="errors")
     assert "extras add" not in text
@@ -444,19 +448,164 @@ def test_what_failed_between_two_moments_is_counted_as_if_every_occurrence_were_
                 between,
             )
             for project in (None, memory.store.projects()[0].id):
-                found = pages.failing(
-                    db, project=project, between=between, fixed=None, of_agents=None, after=None, limit=9
-                )
+                found = pages.failing(db, pages.Counted(project, between), after=None, limit=9)
                 assert found == sorted(counted, reverse=True)
 
 
 def test_errors_of_agents_own_tools_are_told_when_asked_for(harbour: Visitor) -> None:
     own = "String to replace not found"
     assert own not in harbour.page("/failures")
-    assert "without those of agents&#39; own tools" in harbour.page("/failures")
+    assert "errors: of the work" in harbour.page("/failures")
     assert own in harbour.page("/failures", whose="agents")
     assert "tides" not in harbour.page("/failures", whose="agents")
     assert len(failing(harbour.page("/failures", whose="all", period="all"))) == 5
+
+
+UNFORMATTED = ["hull.py", "mast.py", "keel.py"]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def shipyard(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
+    """What one formatter says of three files; sessions that began with a plan, and attempts in them."""
+    from tests.serve.conftest import made_workspace
+    from tests.serve.service import served
+
+    folder = tmp_path_factory.mktemp("shipyard")
+    with ExitStack() as stack:
+        place: Path | str = Path()
+        if request.param == "postgresql":
+            place = stack.enter_context(made_workspace(request.getfixturevalue("postgres_server")))
+        fill_shipyard(folder, place)
+        running = served({**environment(folder / "hardwon", place), "HARDWON_SERVE_BURST": "10000"})
+        service = stack.enter_context(running)
+        yield Visitor(service, service.token)
+
+
+def fill_shipyard(folder: Path, place: Path | str) -> None:
+    sessions = []
+    for day, file in enumerate([*UNFORMATTED, UNFORMATTED[0]], start=1):
+        plan = f"Implement the following plan:\n\n# Plan: Careen the `sloop` {day}\n\n## Context\nIt leaks."
+        made = ClaudeSession(f"yard-{day}", cwd="/srv/work/yard", day=day)
+        made.user(plan).says("I will.").edit("hull.py", "new")
+        made.run("black --check .", f"would reformat {file}\nOh no!", exit_code=1)
+        made.run("black .", "reformatted").run("black --check .", "All done!").user("commit").says("Done.")
+        if day == 1:
+            made.run("make tide", "ModuleNotFoundError: No module named 'tides'", exit_code=1)
+        sessions.append(made.write(folder))
+    with Hardwon(folder / "hardwon") as memory:
+        if isinstance(place, str):
+            memory.config = type(memory.config)(database=place)
+        memory.harvest(sessions, mine=True)
+        for number in (1, 2):
+            memory.journal.log(Attempt(task_description=f"Step mast {number}.", outcome=Outcome.FAILURE))
+
+
+def chosen(visitor: Visitor, path: str, ids: Iterable[str], **fields: str) -> Answer:
+    """A form of a list with some rows chosen."""
+    sent = [("csrf", visitor.sign), *fields.items(), *(("id", id) for id in ids)]
+    headers = {**visitor.cookie, **FORM, "Origin": visitor.service.address}
+    return visitor.service.call("POST", path, urlencode(sent).encode(), token="", headers=headers)
+
+
+def taken_back(visitor: Visitor, done: Answer, back: str) -> None:
+    """By the button that the page then has."""
+    assert done.status == 303
+    shown = html.unescape(visitor.page(done.headers["location"]))
+    (events,) = re.findall(r'name="event" value="([\d.]+)"', shown)
+    assert visitor.post("/review/undo", csrf=visitor.sign, event=events, back=back).headers["location"] == f"/{back}"
+
+
+def test_what_a_formatter_says_of_each_file_is_one_row_that_unfolds(shipyard: Visitor) -> None:
+    text = html.unescape(shipyard.page("/failures"))
+    rows = re.findall(r"<tr>.*?</tr>", text.partition("<tbody>")[2], re.DOTALL)
+    assert len(rows) == 2
+    assert "3 of this kind" in rows[0]
+    assert all(file in rows[0] for file in UNFORMATTED)
+    assert re.search(r'data-label="Sessions"><a[^>]*>4<', rows[0])
+    (link,) = re.findall(r'class="error" href="(/failures\?kind=\w+)"', rows[0])
+    alone = html.unescape(shipyard.page(link))
+    assert len(failing(alone)) == 3
+    assert "of one kind" in alone
+    assert "of this kind" in shipyard.page("/")
+
+
+def test_a_row_that_stands_for_several_is_told_by_what_they_have_in_common() -> None:
+    conflicts = [f"CONFLICT (content): Merge conflict in {name}" for name in ("src/a.ts", "bun.lock", "src/deep/b.ts")]
+    assert browse._in_common(conflicts) == "CONFLICT (content): Merge conflict in …"
+    unformatted = [f"would reformat the whole file again ({name}.py)" for name in "ab"]
+    assert browse._in_common(unformatted) == "would reformat the whole file again"
+    assert browse._in_common(["a b", "c d"]) == "a b"
+
+
+def test_failures_are_muted_many_at_once_and_told_again(shipyard: Visitor) -> None:
+    ids = re.findall(r'name="id" value="([\w,]+)"', shipyard.page("/failures"))
+    assert [len(id.split(",")) for id in ids] == [3, 1]
+    assert chosen(shipyard, "/failures/many", [*ids, "F0"], decision="mute").status == 404
+    assert chosen(shipyard, "/failures/many", ids, decision="sink").status == 400
+    done = chosen(shipyard, "/failures/many", ids, decision="mute")
+    assert "4 failures changed" in shipyard.page(done.headers["location"])
+    assert failing(shipyard.page("/failures")) == []
+    assert len(re.findall('name="id"', shipyard.page("/failures", whose="muted"))) == 2
+    one = ids[0].split(",")[0]
+    assert "Muted: agents are not told of it" in shipyard.page(f"/failures/{one}")
+    taken_back(shipyard, done, "failures")
+    assert re.findall(r'name="id" value="([\w,]+)"', shipyard.page("/failures")) == ids
+    done = chosen(shipyard, "/failures/many", [one], decision="mute", shown=one)
+    assert done.headers["location"].startswith(f"/failures/{one}?undo=")
+    taken_back(shipyard, done, "failures")
+
+
+def test_a_session_that_began_with_a_plan_is_called_after_it(shipyard: Visitor) -> None:
+    text = html.unescape(shipyard.page("/sessions"))
+    assert "4 sessions, the newest first" in text
+    assert text.count("Careen the <code>sloop</code>") == 4
+    assert text.count("then “commit”") == 4
+    session = re.findall(r'href="(/sessions/S\w+)">', text)[0]
+    shown = html.unescape(shipyard.page(session))
+    assert "a person then asked: “commit”" in shown
+    assert re.search(r"<h1[^>]*>Careen the <code>sloop</code> 4</h1>", shown)
+
+
+def test_the_same_is_learned_from_many_attempts_and_taken_back(shipyard: Visitor) -> None:
+    found = [
+        str(one["id"]) for one in shipyard.service.get("/api/attempts")["items"] if "mast" in one["task_description"]
+    ]
+    said = "Step a mast only at slack tide."
+    assert chosen(shipyard, "/journal/many", found, reflection=" ").status == 400
+    assert chosen(shipyard, "/journal/many", [*found, "999"], reflection=said).status == 404
+    done = chosen(shipyard, "/journal/many", found, reflection=said, outcome="failure")
+    assert "2 attempts changed" in shipyard.page(done.headers["location"])
+    assert all(said in shipyard.page(f"/journal/{id}") for id in found)
+    assert said in shipyard.page("/review")
+    taken_back(shipyard, done, "journal")
+    assert not any(said in shipyard.page(f"/journal/{id}") for id in found)
+    assert said not in shipyard.page("/review")
+
+
+def test_projects_are_put_away_many_at_once_and_brought_back_or_made_one(shipyard: Visitor) -> None:
+    ids = [shipyard.service.post("/api/projects", {"name": name})["id"] for name in ("sloop", "ketch", "yawl")]
+    done = chosen(shipyard, "/projects/many", ids, decision="archive")
+    assert shipyard.page("/projects").count('<span class="tag">archived</span>') == 3
+    assert "ketch" not in shipyard.page("/sessions")
+    taken_back(shipyard, done, "projects")
+    assert "archived</span>" not in shipyard.page("/projects")
+    assert chosen(shipyard, "/projects/many", ids, decision="merge", into="nowhere").status == 404
+    assert chosen(shipyard, "/projects/many", ids, decision="merge", into=ids[0]).status == 303
+    assert [one["id"] for one in shipyard.service.get("/api/projects")["items"] if one["id"] in ids] == ids[:1]
+
+
+def test_sessions_are_forgotten_many_at_once_by_the_owner_alone(shipyard: Visitor) -> None:
+    ids = re.findall(r'name="id" value="(S\w+)"', shipyard.page("/sessions"))[:2]
+    reader = Visitor(shipyard.service, shipyard.service.make_token("yard reader", "read", "write", "review"))
+    assert 'name="id"' not in reader.page("/sessions")
+    assert chosen(reader, "/sessions/many", ids).status == 403
+    assert chosen(shipyard, "/sessions/many", [*ids, "S0"]).status == 404
+    assert chosen(shipyard, "/sessions/many", ids).status == 303
+    assert "event: end" in shipyard.get("/progress/forget/events").body.decode()
+    text = shipyard.page("/sessions")
+    assert "2 sessions forgotten" in text
+    assert "2 sessions, the newest first" in text
+    assert all(shipyard.get(f"/sessions/{id}").status == 404 for id in ids)
 
 
 def test_sparklines_of_a_table_have_one_scale(harbour: Visitor) -> None:
@@ -492,7 +641,8 @@ def test_a_briefing_says_why_in_words_and_the_sum_behind_it(harbour: Visitor) ->
     assert any(re.match(r"Seen \d+ times in 3 sessions, about \d+% likely in the next", said) for said, _ in whys)
     assert all("×" in behind and "×" not in said for said, behind in whys)
     assert "The same." in text
-    assert "The same." not in harbour.page("/briefing", budget="50")
+    assert "The same" not in harbour.page("/briefing", budget="50")
+    assert "The same: with this task" in harbour.page("/briefing", budget="1950")
 
 
 def test_settings_and_agents_are_told_by_names_that_people_know(harbour: Visitor) -> None:
@@ -562,7 +712,8 @@ def test_the_home_names_a_model_that_is_at_hand_and_counts_habits(tmp_path: Path
         home = Visitor(service, service.token).page("/")
         assert "hardwon distil --with claude" in home
         assert "“commit &lt;b&gt;all”" in home
-        assert "asked for in 3 sessions; counted, not a lesson" in home
+        (link,) = re.findall(r'asked for in <a class="quiet" href="([^"]+)">3 sessions</a>; counted', home)
+        assert Visitor(service, service.token).page(html.unescape(link)).count("commit &lt;b&gt;all</a>") == 3
 
 
 def test_the_journal_tells_what_was_tried_and_takes_what_was_learned(service: Service, owner: Visitor) -> None:
@@ -708,12 +859,33 @@ def test_every_place_of_a_failure_and_source_of_a_lesson_can_be_seen(tmp_path: P
         failure, lesson = memory.failures.list()[0].id, memory.lessons.list()[0].id
     with served(environment(home, Path())) as service:
         owner = Visitor(service, service.token)
-        first, rest = owner.page(f"/lessons/{lesson}").split("2 more sources")
-        assert (first.count("<figure"), rest.count("<figure")) == (5, 2)
+        sources = owner.page(f"/lessons/{lesson}")
+        assert sources.count("<figure") == 1
+        assert "the same in 6 more messages" in sources
+        assert len(set(re.findall(r'href="(/sessions/\w+)(?:\?at=\d+)?#m', sources))) == 7
         some = owner.page(f"/failures/{failure}")
         assert "the newest 20 of 25" in some
         link = html.unescape(re.search(r'href="([^"]+)#met">show all', some)[1])  # type: ignore[index]
         assert owner.page(link).count("of the session</a>") == 25
+
+
+def test_both_ends_of_a_fix_are_shown_of_every_session_in_which_it_worked(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    home = tmp_path / "hardwon"
+    with Hardwon(home) as memory:
+        met = [ClaudeSession(f"met-{day}", cwd="/srv/work/reef", day=day).user("Mend it.") for day in range(1, 9)]
+        for one in met:
+            one.run("make tide", "ModuleNotFoundError: No module named 'tides'", exit_code=1)
+            one.run("uv sync --extra tides", "ok").run("make tide", "ok")
+        memory.harvest([one.write(tmp_path) for one in met], mine=True)
+        failure = memory.failures.list()[0].id
+    with served(environment(home, Path())) as service:
+        owner = Visitor(service, service.token)
+        some = owner.page(f"/failures/{failure}")
+        assert some.count('<div class="end passed">') == 5
+        link = html.unescape(re.search(r'href="([^"]+)#fixes">show all', some)[1])  # type: ignore[index]
+        assert owner.page(link).count('<div class="end passed">') == 8
 
 
 def test_an_error_comes_back_in_another_session_than_the_one_that_fixed_it(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -16,8 +17,10 @@ from hardwon.home import switched_off
 from hardwon.model.failure import Step
 from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, KnownFix
 from hardwon.store import failures, pages
-from hardwon.store.database import Database
+from hardwon.store.database import Database, marks
 from hardwon.store.failures import FailureRow
+from hardwon.store.integrity import Happened
+from hardwon.store.lifecycle import change_besides
 from hardwon.store.pages import Key
 from hardwon.store.refingerprint import Regrouped, refingerprint
 from hardwon.text.shown import one_line, remedy
@@ -161,6 +164,30 @@ class Failures(Part):
         """Failure id → when it happened and what its calls cost."""
         found = failures.costs(self._memory.reading(), ids, to_microseconds(since))
         return {id: convert.cost(each) for id, each in found.items()}
+
+    def mute(self, ids: Sequence[str], *, muted: bool = True, why: str = "") -> builtins.list[int]:
+        """Hear no more of failures, or again: agents are not told of them, and pages list them apart.
+
+        Lessons that were drawn from them stay.
+        Returns the events, which `review.undo` takes. All or none; one that is so already has none. Raises `NotFound`.
+        """
+        status, action = ("muted", "mute") if muted else ("active", "unmute")
+
+        def step(db: Database) -> builtins.list[int]:
+            rows = db.query(f"SELECT id, status FROM failure WHERE id IN ({marks(ids)})", ids) if ids else []
+            known: dict[str, str] = dict(rows)
+            if unknown := next((id for id in ids if id not in known), ""):
+                raise NotFound(f"no failure {unknown}: `hardwon failures` lists them")
+            return [
+                change_besides(
+                    db, "failure", id, {"status": status}, Happened(action, id, {}, {}, clean), self._actor()
+                )
+                for id in dict.fromkeys(ids)
+                if known[id] != status
+            ]
+
+        clean = self._memory.scrubber().scrub(why)
+        return self._change(step)
 
     def outdated(self) -> int:
         """How many failures were recognised by an older version of the fingerprint."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
+from hardwon.capture import reflections
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
 from hardwon.failures.tools import danger
@@ -19,7 +20,7 @@ from hardwon.harvest.upkeep import relation
 from hardwon.model.lesson import Kind, Relation, Scope
 from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source
-from hardwon.store import integrity, lessons, lifecycle, projects, sessions
+from hardwon.store import attempts, integrity, lessons, lifecycle, projects, sessions
 from hardwon.store.database import Database
 from hardwon.store.meta import short_id
 from hardwon.text.words import overlap, unique_terms
@@ -238,7 +239,14 @@ class Review(Part):
 
     def undo(self, event: int, *, why: str = "") -> int:
         """Take an event back, if nothing has changed the same since. Raises `NotFound`, `NotAllowed`."""
-        return self._change(lambda db: lifecycle.undo(db, event, actor=self._actor(), why=self._clean(why)))
+        return self._change(lambda db: self._undone(db, event, self._clean(why)))
+
+    def _undone(self, db: Database, event: int, why: str) -> int:
+        number = lifecycle.undo(db, event, actor=self._actor(), why=why)
+        done = integrity.get_event(db, number)
+        if done and done.item.startswith("A") and (row := attempts.by_id(db, [done.item]).get(done.item)):
+            reflections.propose(db, row, actor=self._actor())  # the lesson that it was is the lesson that it says now
+        return number
 
     def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
         """What happened to an item, oldest first; without one, what happened last, newest first."""

@@ -14,7 +14,7 @@ from hardwon.api.connection import AnyPath, Part, Paths, each_path, need_switche
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.model.nouns import Project, ProjectParts, SessionDetails, SessionRecord
-from hardwon.store import integrity, meta, pages, projects, sessions
+from hardwon.store import integrity, lifecycle, meta, pages, projects, sessions
 from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
 from hardwon.text.normalise import tilde
@@ -232,7 +232,7 @@ class Projects(Part):
     def archive_project(self, project: str, *, archived: bool = True) -> None:
         """Put a project away: it is not listed any more, and all that is known of it stays. Raises `NotFound`."""
         id = self._named(project)
-        self._decide(id, "archive", {"archived": archived}, lambda db: projects.archive(db, id, archived=archived))
+        self._change_project(id, "archive", {"status": "archived" if archived else "active"})
 
     def rename_project(self, project: str, name: str) -> None:
         """Call a project otherwise; the name that it had still finds it. Raises `NotFound`, `NotAllowed`."""
@@ -244,7 +244,7 @@ class Projects(Part):
         from hardwon.scrub.scrubber import Scrubber
 
         id, clean = self._named(project), one_line(Scrubber().scrub(text))
-        self._decide(id, "describe", {"description": clean}, lambda db: projects.describe(db, id, clean))
+        self._change_project(id, "describe", {"description": clean})
 
     def merge_projects(self, project: str, into: str) -> None:
         """Make a project part of another, for its later sessions as well. Raises `NotFound`, `HardwonError`."""
@@ -282,6 +282,12 @@ class Projects(Part):
         if found is None:
             raise NotFound(f"no project '{project}'")
         return found
+
+    def _change_project(self, id: str, action: str, changes: dict[str, Any]) -> None:
+        """What `review.undo` can take back."""
+        db = self._memory.writing()
+        with db.transaction():
+            lifecycle.change_besides(db, "project", id, changes, Happened(action, id, {}, {}), self._actor())
 
     def _decide(self, id: str, action: str, after: dict[str, Any], change: Callable[[Database], T]) -> T:
         db = self._memory.writing()

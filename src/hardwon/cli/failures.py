@@ -1,4 +1,4 @@
-"""What keeps failing: `failures`, `failures show`, `failures match`."""
+"""What keeps failing: `failures`, `failures show`, `failures mute`, `failures match`."""
 
 from __future__ import annotations
 
@@ -157,6 +157,28 @@ def show(
         say(f"    $ {shown(each.command, 200)}\n    {shown(each.excerpt, 300)}")
     if more := row.occurrences - len(places):
         say(f"\n  and {more:,} more: `hardwon why {short(memory, row.id)} --all`")
+
+
+@app.command("mute")
+def mute(
+    ids: Annotated[list[str], typer.Argument(help="Failures' ids, or their beginnings.", show_default=False)],
+    off: Annotated[bool, typer.Option("--off", help="Tell agents of them again.")] = False,
+    json: Json = False,
+) -> None:
+    """Tell agents no more of failures, and list them apart on the page.
+
+    Example: hardwon failures mute F3fa9
+    """
+    from hardwon.api import Hardwon
+    from hardwon.api.connection import full_id
+
+    with Hardwon() as memory:
+        events = memory.failures.mute([full_id(memory, id) for id in ids], muted=not off)
+    if json:
+        print_json({"events": events})
+        return
+    undo = f"; `hardwon undo {events[0]}` takes it back" if len(events) == 1 else ""
+    say(f"{count(len(events), 'failure')} {'told again' if off else 'muted'}{undo}.")
 
 
 @app.command("match")

@@ -5,11 +5,15 @@ Projects are named by id here; who may name them is the caller's affair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
 
 from hardwon.api import Hardwon, convert, failures
 from hardwon.api.review import score
@@ -18,13 +22,14 @@ from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
+from hardwon.failures.turns import generalised
 from hardwon.model.attempt import Attempt
-from hardwon.model.nouns import Document, Event, Failure, Hit, Lesson, Occurrence, Project, SessionRecord
+from hardwon.model.nouns import Document, Event, Failure, FixEvidence, Hit, Lesson, Occurrence, Project, SessionRecord
 from hardwon.store import attempts, lessons, pages, projects, sessions
 from hardwon.store import failures as stored
 from hardwon.store.database import Database
-from hardwon.store.pages import Key, Mark, Step
-from hardwon.text.shown import remedy
+from hardwon.store.pages import Counted, FailingRow, Key, Mark, Step
+from hardwon.text.shown import one_line, remedy
 
 if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
@@ -61,6 +66,19 @@ def of_lessons(
     return [*map(convert.lesson, rows)], [(row.last_confirmed, row.id) for row in rows]
 
 
+def count_of_lessons(memory: Hardwon, *, project: str | None, kind: str | None, status: str | None) -> int:
+    what = ("lessons", project, kind, status)
+    return counted(
+        memory, what, lambda: pages.count_of_lessons(memory.reading(), project=project, kind=kind, status=status)
+    )
+
+
+def count_of_sessions(memory: Hardwon, *, project: str | None, agent: str | None) -> tuple[int, int]:
+    """(sessions, sub-agents)."""
+    what = ("sessions", project, agent)
+    return counted(memory, what, lambda: pages.count_of_sessions(memory.reading(), project=project, agent=agent))
+
+
 def of_failures(
     memory: Hardwon,
     *,
@@ -77,29 +95,78 @@ def of_failures(
     return failures.with_fixes(db, rows, project if only_here else None), [*map(failures.key, rows)]
 
 
+class Failing(NamedTuple):
+    """A row of what fails."""
+
+    failure: Failure
+    alike: list[Failure]
+    """Those that are shown as this one row, the most widespread first; none if it is one."""
+
+    @property
+    def ids(self) -> list[str]:
+        return [one.id for one in self.alike] or [self.failure.id]
+
+
+_MOST_ALIKE = 500
+_LEAST_IN_COMMON = 8
+"""Characters that errors begin with alike, to be told by."""
+
+
 def failing(
-    memory: Hardwon,
-    *,
-    project: str | None,
-    between: tuple[int, int],
-    fixed: bool | None = None,
-    of_agents: bool | None = False,
-    again: bool = False,
-    only_here: bool = False,
-    after: Key | None = None,
-    limit: int,
-) -> tuple[list[Failure], list[Key]]:
-    """What was met between two moments, counted there, the most widespread first; `again`: by more than one session."""
+    memory: Hardwon, which: Counted, *, only_here: bool = False, after: Key | None = None, limit: int
+) -> tuple[list[Failing], list[Key]]:
+    """What was met between two moments, counted there, the most widespread first."""
     db = memory.reading()
-    found = pages.failing(
-        db, project=project, between=between, fixed=fixed, of_agents=of_agents, again=again, after=after, limit=limit
-    )
-    rows = []
-    for one in found:
-        row = pages.failure_in(db, one.id, project) if project else stored.get(db, one.id)
-        if row:
-            rows.append(row._replace(sessions=one.sessions, occurrences=one.occurrences, last_seen=one.last_seen))
-    return failures.with_fixes(db, rows, project if only_here else None), [*found]
+    found = pages.failing(db, which, after=after, limit=limit)
+    kinds = pages.kinds(db, [one.id for one in found])
+    parts = [pages.of_kind(db, kinds[one.id], which, _MOST_ALIKE) if one.id in kinds else [one] for one in found]
+    rows = [
+        (_row(one, _known(db, which, each, only_here)), one) for one, each in zip(found, parts, strict=True) if each
+    ]
+    return [row for row, _ in rows if row], [key for row, key in rows if row]
+
+
+def failing_alike(memory: Hardwon, which: Counted, id: str, *, only_here: bool) -> list[Failing]:
+    """Those of a row that is several, one by one."""
+    db = memory.reading()
+    kind = pages.kinds(db, [id]).get(id)
+    rows = pages.of_kind(db, kind, which, _MOST_ALIKE) if kind else []
+    return [Failing(each, []) for each in _known(db, which, rows, only_here)]
+
+
+def _known(db: Database, which: Counted, counts: Sequence[FailingRow], only_here: bool) -> list[Failure]:
+    known = [pages.failure_in(db, one.id, which.project) if which.project else stored.get(db, one.id) for one in counts]
+    rows = [row._replace(**one._asdict()) for row, one in zip(known, counts, strict=True) if row]
+    return failures.with_fixes(db, rows, which.project if only_here else None)
+
+
+def _row(counts: FailingRow, alike: list[Failure]) -> Failing | None:
+    """None for what was forgotten meanwhile."""
+    if len(alike) < 2:
+        return Failing(alike[0], []) if alike else None
+    words = _in_common([each.error for each in alike])
+    fixes = [fix for each in alike for fix in each.fixes]
+    told = {"sessions": counts.sessions, "occurrences": counts.occurrences, "last_seen": moment(counts.last_seen)}
+    return Failing(replace(alike[0], error=words, fixes=fixes, **told), alike)
+
+
+def _in_common(errors: list[str]) -> str:
+    words = generalised(errors)
+    words_of_each = zip(*(error.split(" ") for error in errors), strict=False)
+    beginning = " ".join(each[0] for each in takewhile(lambda each: len({*each}) == 1, words_of_each))
+    return f"{beginning} …" if words in errors and len(beginning) >= _LEAST_IN_COMMON else words
+
+
+def with_all_evidence(memory: Hardwon, failure: Failure, project: str | None, limit: int) -> Failure:
+    """With both ends of its fixes in every session in which they worked."""
+    ends = stored.evidence(memory.reading(), [fix.id for fix in failure.fixes], project, limit)
+    fixes = [replace(fix, evidence=[FixEvidence(**row._asdict()) for row in ends[fix.id]]) for fix in failure.fixes]
+    return replace(failure, fixes=fixes)
+
+
+def muted(memory: Hardwon, id: str) -> bool:
+    """Whether a person wants to hear no more of a failure."""
+    return bool(memory.reading().query("SELECT 1 FROM failure WHERE id = ? AND status = 'muted'", (id,)))
 
 
 def when_met(
@@ -131,6 +198,23 @@ def of_sessions(
     rows = pages.of_sessions(db, project=project, agent=agent, after=after, limit=limit)
     made = sessions.commits_of(db, (row.external_id for row in rows))
     return [convert.session(row, made) for row in rows], [(row.started_at, row.id) for row in rows]
+
+
+_HEADING = re.compile(r"(?:^|\s)#{1,3} (?:(?:implementation )?plan(?: for)?:? )?(.+?)(?=\s#{1,6} |$)", re.IGNORECASE)
+_CHARACTERS_OF_A_TITLE = 200
+
+
+def titles(memory: Hardwon, sessions: Iterable[str]) -> dict[str, str]:
+    """Session → what it was about: what a person asked for or, where it began with a plan, that."""
+    found = pages.opened_with(memory.reading(), [*dict.fromkeys(sessions)])
+    return {id: _title(*said) for id, said in found.items()}
+
+
+def _title(task: str, opening: str) -> str:
+    if not opening or (task and opening.startswith(task[:30])):
+        return task
+    heading = _HEADING.search(opening)
+    return one_line((heading[1] if heading else opening)[:_CHARACTERS_OF_A_TITLE])
 
 
 def of_attempts(

@@ -126,17 +126,19 @@ def remove(db: Database, id: str) -> None:
     fulltext.remove(db, id)
 
 
-def update_reflection(db: Database, number: int, text: str, *, actor: str) -> bool:
-    """Write what was learned from an attempt; what stood there before is kept in the audit trail."""
+def update_reflection(db: Database, number: int, text: str, *, actor: str, undoes: int | None = None) -> int:
+    """Write what was learned from an attempt; what stood there before is kept in the audit trail.
+
+    Returns the event, 0 where there is no such attempt.
+    """
     row = get(db, number)
     if row is None:
-        return False
+        return 0
     db.execute("UPDATE attempt SET reflection = ? WHERE id = ?", (text, row.id))
     integrity.reseal(db, "attempt", [row.id])
     db.index([_entry(row._replace(reflection=text))])
-    said = Happened("reflect", row.id, {"reflection": row.reflection}, {"reflection": text})
-    integrity.record_events(db, actor, now(), [said])
-    return True
+    action, was, now_is = "undo" if undoes else "reflect", {"reflection": row.reflection}, {"reflection": text}
+    return integrity.record_events(db, actor, now(), [Happened(action, row.id, was, now_is, "", undoes)])[0]
 
 
 def give_project(db: Database, id: str, project: str) -> None:

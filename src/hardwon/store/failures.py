@@ -516,7 +516,9 @@ class EvidenceRow(NamedTuple):
     untrusted: str
 
 
-def evidence(db: Database, fixes: Sequence[str], project: str | None = None) -> dict[str, list[EvidenceRow]]:
+def evidence(
+    db: Database, fixes: Sequence[str], project: str | None = None, limit: int = _MAX_EVIDENCE_TOLD
+) -> dict[str, list[EvidenceRow]]:
     """Fix → the newest sessions in which it worked, of one project or of any."""
     found: dict[str, list[EvidenceRow]] = {id: [] for id in fixes}
     for part in batches(fixes):
@@ -528,7 +530,7 @@ def evidence(db: Database, fixes: Sequence[str], project: str | None = None) -> 
             "AND (? IS NULL OR o.project = ?) ORDER BY e.at DESC, e.source",
             (*part, project, project),
         ):
-            if len(found[id]) < _MAX_EVIDENCE_TOLD:
+            if len(found[id]) < limit:
                 found[id].append(EvidenceRow(*ends))
     return found
 

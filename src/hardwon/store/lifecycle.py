@@ -17,7 +17,7 @@ import msgspec
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import Relation, Status, StoredLesson
-from hardwon.store import fulltext, integrity, lessons, meta
+from hardwon.store import attempts, fulltext, integrity, lessons, meta
 from hardwon.store.database import Database, batches, insert, marks
 from hardwon.store.integrity import EventRow, Happened
 from hardwon.store.lessons import Cited, LessonRow
@@ -269,10 +269,35 @@ def undo(db: Database, number: int, *, actor: str, why: str = "") -> int:
         raise NotAllowed(f"event {number} is about a conflict: resolve it, or open it again")
     if not event.before:
         raise NotAllowed(f"event {number} ({event.action}) left nothing that could be put back")
+    if event.action == "reflect" and (row := attempts.by_id(db, [event.item]).get(event.item)):
+        return attempts.update_reflection(db, row.number or 0, event.before["reflection"], actor=actor, undoes=number)
+    if table := _BESIDES.get(event.item[:1]):
+        return change_besides(
+            db, table, event.item, event.before, Happened("undo", event.item, {}, {}, why, number), actor
+        )
     if event.action == "merge":
         lessons.part_sources(db, event.item, event.after["superseded_by"])
         meta.mark_stale(db, [event.after["superseded_by"]])
     return _change(db, event.item, event.before, "undo", actor, why, number)
+
+
+_BESIDES = {"F": "failure", "P": "project"}
+"""How the ids begin of what else a person decides on."""
+
+
+def change_besides(db: Database, table: str, id: str, changes: dict[str, Any], happened: Happened, actor: str) -> int:
+    """Set columns of a failure or a project, and keep what they were."""
+    names = sorted(changes)
+    rows = db.query(f"SELECT {', '.join(names)} FROM {table} WHERE id = ?", (id,))
+    if not rows:
+        raise NotFound(f"no {table} {id}")
+    db.execute(f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?",
+               (*(changes[name] for name in names), id))  # fmt: skip
+    if table == "failure":
+        held = db.query("SELECT project FROM failure_in_project WHERE failure = ?", (id,))
+        meta.mark_projects_stale(db, {row[0] for row in held})
+    before = dict(zip(names, rows[0], strict=True))
+    return _record(db, actor, happened._replace(before=before, after=changes))
 
 
 def _refuse_if_built_upon(db: Database, event: EventRow) -> None:

@@ -56,6 +56,11 @@ class Conditions:
         """Further down an order in which the highest come first."""
         return self.add(f"({', '.join(columns)}) < ({marks(columns)})", *key) if key else self
 
+    def both(self, others: Conditions) -> Conditions:
+        self._conditions += others._conditions
+        self.values += others.values
+        return self
+
     @property
     def sql(self) -> str:
         return f"WHERE {' AND '.join(self._conditions)}" if self._conditions else ""
@@ -81,6 +86,21 @@ def of_lessons(
     return [by_id[id] for id in chosen]
 
 
+def count_of_lessons(db: Database, *, project: str | None, kind: str | None, status: str | None) -> int:
+    where = Conditions().equal("kind", kind).equal("status", status)
+    if project is not None:
+        where.add("(project = ? OR project IS NULL)", project)
+    return int(db.query(f"SELECT count(*) FROM lesson {where.sql}", where.values)[0][0])
+
+
+def count_of_sessions(db: Database, *, project: str | None, agent: str | None) -> tuple[int, int]:
+    """(sessions, sub-agents)."""
+    where = Conditions().equal("project", project).equal("agent", agent)
+    counts = "count(*) FILTER (WHERE subagent = ''), count(*) FILTER (WHERE subagent <> '')"
+    held, below = db.query(f"SELECT {counts} FROM session {where.sql}", where.values)[0]
+    return int(held), int(below)
+
+
 def of_failures(
     db: Database, *, project: str | None, fixed: bool | None = None, after: Key | None, limit: int
 ) -> list[FailureRow]:
@@ -102,50 +122,102 @@ def of_failures(
 
 
 class FailingRow(NamedTuple):
-    """A failure, counted between two moments."""
+    """A failure, or failures of one kind, counted between two moments."""
 
     sessions: int
     occurrences: int
     last_seen: int
     id: str
+    """Of a kind, the lowest."""
 
 
-def failing(
-    db: Database,
-    *,
-    project: str | None,
-    between: tuple[int, int],
-    fixed: bool | None,
-    of_agents: bool | None,
-    again: bool = False,
-    after: Key | None,
-    limit: int,
-) -> list[FailingRow]:
-    """What was met between two moments, the most widespread first; those with a fix that is known to work or those
-    without one, and those of agents' own tools or the others, if that is asked. `again`: only what more than one
-    session has met, whenever."""
-    table, id = ("failure", "id") if project is None else ("failure_in_project", "failure")
-    since, until = between
+_SHOWN_BY_KIND = (
+    "(family = 'eslint' OR (family = 'lint' AND (upper(error_type) = error_type OR error_type IN "
+    "('ruff format', 'black', 'unsorted'))) OR (family = 'rust' AND error_type = 'rustfmt') OR (family = 'git' AND "
+    "error_type = 'conflict') OR (family = 'dotnet' AND substr(error_type, 1, 3) = 'IDE'))"
+)
+"""What a formatter or one rule of a linter says of each file, and files that git cannot merge: one row of a list."""
+
+
+class Counted(NamedTuple):
+    """Which failures are counted, and when."""
+
+    project: str | None
+    between: tuple[int, int]
+    fixed: bool | None = None
+    """With a fix that is known to work, or without one."""
+    of_agents: bool | None = None
+    """Of agents' own tools, or the others."""
+    muted: bool | None = None
+    again: bool = False
+    """Only what more than one session has met, whenever."""
+
+    @property
+    def table(self) -> tuple[str, str]:
+        """(the table that has the counts over all time, its column of failures)."""
+        return ("failure", "id") if self.project is None else ("failure_in_project", "failure")
+
+    def met(self) -> Conditions:
+        """Of occurrences."""
+        return Conditions().add("at BETWEEN ? AND ?", *self.between).equal("project", self.project)
+
+    def those(self, id: str) -> Conditions:
+        """Of failures."""
+        where = Conditions()
+        if self.fixed is not None:
+            where.add(f"{id} {'' if self.fixed else 'NOT '}IN (SELECT failure FROM fix WHERE status = 'active')")
+        if self.of_agents is not None:
+            where.add(f"{id} {'' if self.of_agents else 'NOT '}IN (SELECT id FROM failure WHERE family = 'agent')")
+        if self.muted is not None:
+            where.add(f"{id} {'' if self.muted else 'NOT '}IN (SELECT id FROM failure WHERE status = 'muted')")
+        return where
+
+
+def failing(db: Database, which: Counted, *, after: Key | None, limit: int) -> list[FailingRow]:
+    """What was met between two moments, the most widespread first; what is shown by kind is one row."""
+    table, id = which.table
+    since, until = which.between
+    by_kind = f"SELECT id FROM failure WHERE {_SHOWN_BY_KIND}"
     # Of what was met in no other time the counts are kept; only the others' occurrences must be looked at.
-    whole = Conditions().equal("project", project).add("first_seen >= ? AND last_seen <= ?", since, until)
-    partly = Conditions().equal("project", project).add("last_seen >= ? AND first_seen <= ?", since, until)
+    whole = Conditions().equal("project", which.project).add("first_seen >= ? AND last_seen <= ?", since, until)
+    partly = Conditions().equal("project", which.project).add("last_seen >= ? AND first_seen <= ?", since, until)
     partly.add("NOT (first_seen >= ? AND last_seen <= ?)", since, until)
-    met = Conditions().add("at BETWEEN ? AND ?", since, until).equal("project", project)
-    met.add(f"failure IN (SELECT {id} FROM {table} {partly.sql})", *partly.values)
+    met = which.met().add(f"failure IN (SELECT {id} FROM {table} {partly.sql})", *partly.values)
+    alone = which.those("id").add(f"id NOT IN ({by_kind})")
+    if which.again:
+        met_again = Conditions().equal("project", which.project).add("sessions > 1")
+        alone.add(f"id IN (SELECT {id} FROM {table} {met_again.sql})", *met_again.values)
+    kinds = which.met().add(f"failure IN ({by_kind})").both(which.those("failure"))
+    more = "HAVING count(DISTINCT o.root) > 1 OR max(f.sessions) > 1 " if which.again else ""
     where = Conditions().behind(FailingRow._fields, after)
-    if again:
-        met_again = Conditions().equal("project", project).add("sessions > 1")
-        where.add(f"id IN (SELECT {id} FROM {table} {met_again.sql})", *met_again.values)
-    if fixed is not None:
-        where.add(f"id {'' if fixed else 'NOT '}IN (SELECT failure FROM fix WHERE status = 'active')")
-    if of_agents is not None:
-        where.add(f"id {'' if of_agents else 'NOT '}IN (SELECT id FROM failure WHERE family = 'agent')")
     rows = db.query(
-        f"SELECT sessions, occurrences, last_seen, id FROM (SELECT {id} AS id, sessions, occurrences, last_seen "
-        f"FROM {table} {whole.sql} UNION ALL SELECT failure, count(DISTINCT root), count(*), max(at) FROM occurrence "
-        f"{met.sql} GROUP BY failure) found {where.sql} "
+        "SELECT sessions, occurrences, last_seen, id FROM (SELECT * FROM ("
+        f"SELECT {id} AS id, sessions, occurrences, last_seen FROM {table} {whole.sql} UNION ALL "
+        f"SELECT failure, count(DISTINCT root), count(*), max(at) FROM occurrence {met.sql} GROUP BY failure) one "
+        f"{alone.sql} UNION ALL SELECT min(o.failure), count(DISTINCT o.root), count(*), max(o.at) FROM "
+        f"(SELECT failure, root, at FROM occurrence {kinds.sql}) o JOIN failure f ON f.id = o.failure "
+        f"GROUP BY f.family, f.error_type {more}) found {where.sql} "
         "ORDER BY sessions DESC, occurrences DESC, last_seen DESC, id DESC LIMIT ?",
-        (*whole.values, *met.values, *where.values, limit),
+        (*whole.values, *met.values, *alone.values, *kinds.values, *where.values, limit),
+    )
+    return [FailingRow(*row) for row in rows]
+
+
+def kinds(db: Database, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Failure → the kind that it is shown by, of those that are."""
+    where = f"id IN ({marks(ids)}) AND {_SHOWN_BY_KIND}"
+    rows = db.query(f"SELECT id, family, error_type FROM failure WHERE {where}", ids) if ids else []
+    return {id: (family, error_type) for id, family, error_type in rows}
+
+
+def of_kind(db: Database, kind: tuple[str, str], which: Counted, limit: int) -> list[FailingRow]:
+    """The failures that are shown as one row, the most widespread first."""
+    where = which.met().both(which.those("failure"))
+    where.add("failure IN (SELECT id FROM failure WHERE family = ? AND error_type = ?)", *kind)
+    rows = db.query(
+        f"SELECT count(DISTINCT root), count(*), max(at), failure FROM occurrence {where.sql} GROUP BY failure "
+        "ORDER BY 1 DESC, 2 DESC, 3 DESC, 4 DESC LIMIT ?",
+        (*where.values, limit),
     )
     return [FailingRow(*row) for row in rows]
 
@@ -171,6 +243,13 @@ def of_sessions(
     where = Conditions().equal("project", project).equal("agent", agent).behind(("started_at", "id"), after)
     return [SessionRow(*row) for row in _sessions(db, f"{where.sql} ORDER BY started_at DESC, id DESC LIMIT ?",
                                                   (*where.values, limit))]  # fmt: skip
+
+
+def opened_with(db: Database, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Session → (what a person first asked for, the words that it was opened with, whoever put them there)."""
+    words = "SELECT s.id, s.task, coalesce(o.words, '') FROM session s LEFT JOIN opened o ON o.source = s.id"
+    rows = db.query(f"{words} WHERE s.id IN ({marks(ids)})", ids) if ids else []
+    return {id: (task, opening) for id, task, opening in rows}
 
 
 def session(db: Database, id: str) -> tuple[SessionRow, list[CallRow]] | None:

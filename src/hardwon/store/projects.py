@@ -288,10 +288,6 @@ def rename(db: Database, id: str, name: str) -> str:
     return str(old)
 
 
-def describe(db: Database, id: str, text: str) -> None:
-    db.execute("UPDATE project SET description = ? WHERE id = ?", (text, id))
-
-
 def merge(db: Database, id: str, into: str) -> set[str]:
     """Make a project part of another, for its later sessions as well. Returns the lessons and failures that moved."""
     key, name = db.query("SELECT key, name FROM project WHERE id = ?", (id,))[0]
@@ -362,10 +358,6 @@ def find(db: Database, name: str) -> list[tuple[str, str, str]]:
 def told(found: Sequence[tuple[str, str, str]]) -> str:
     """Projects of one name, each with the id that tells it from the others."""
     return ", ".join(f"{id} ({key})" for id, key, _ in found)
-
-
-def archive(db: Database, id: str, *, archived: bool) -> None:
-    db.execute("UPDATE project SET status = ? WHERE id = ?", ("archived" if archived else "active", id))
 
 
 def by_activity(db: Database) -> list[tuple[str, str, int]]:

@@ -29,12 +29,36 @@ from hardwon.store.database import Check
 
 
 @page("/projects")
-def projects(request: Asked) -> Response[str]:
+def projects(request: Asked, undo: Annotated[str, Parameter(max_length=10_000)] = "") -> Response[str]:
     with reading(request) as memory:
         caller = permissions.of(request)
         known = frame.offered(memory, caller)
         parts = {one.id: memory.store.project_parts(one.id) for one in known[:100]} if "admin" in caller.scopes else {}
-        return frame.shown("projects.html", request, memory, parts_of=parts)
+        return frame.shown("projects.html", request, memory, parts_of=parts, undo=frame.events(undo))
+
+
+@action("/projects/many", "admin")
+def change_many(request: Asked) -> Redirect:
+    """All that were chosen are put away, brought back, or made part of one; what can be undone is, as one."""
+    sent, caller = frame.fields(request), permissions.of(request)
+    caller.need_whole_store()
+    one, verb = dict(sent), dict(sent).get("decision", "")
+    if verb not in ("archive", "restore", "merge"):
+        raise bad("no such decision")
+    with pool(request).writing() as memory:
+        store = Store(memory, caller.actor)
+        ids = [browse.project_named(memory, id) for id in frame.chosen(sent)]
+        into = browse.project_named(memory, one.get("into", "")) if verb == "merge" else ""
+        with memory.writing().transaction():
+            for id in ids:
+                if verb != "merge":
+                    store.archive_project(id, archived=verb == "archive")
+                elif id != into:
+                    store.merge_projects(id, into)
+        if verb == "merge":
+            return then(url("projects"))
+        events = [memory.review.history(id)[-1].number for id in ids]
+    return then(url("projects", undo=".".join(map(str, events))))
 
 
 @action("/projects/{id:str}/{what:str}", "admin")
@@ -183,7 +207,7 @@ def _setting(name: str, title: str, value: Any, origin: str) -> Setting:
     changed_here = name in _CHANGED_HERE and not origin.startswith("HARDWON_")
     where = "" if origin == "default" else origin.rpartition("/")[2]
     meaning = config.MEANINGS[name]
-    said = meaning if "://" in meaning.split()[0] else f"{meaning[0].upper()}{meaning[1:]}."
+    said = meaning if "://" in meaning.split()[0] else f"{meaning[0].upper()}{meaning[1:].rstrip('….')}."
     return Setting(name, title, told, said, where, changed_here, config.CHOICES.get(name, ()))
 
 
@@ -323,4 +347,6 @@ def _type(schema: dict[str, Any]) -> str:
     return " or ".join(filter(None, words))
 
 
-router = Router("/", route_handlers=[projects, change, health, settings, configure, make, revoke, operations])
+router = Router(
+    "/", route_handlers=[projects, change_many, change, health, settings, configure, make, revoke, operations]
+)

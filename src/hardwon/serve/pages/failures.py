@@ -8,22 +8,31 @@ from typing import Annotated, NamedTuple
 
 from litestar import Response, Router
 from litestar.params import Parameter
+from litestar.response import Redirect
 
 from hardwon.api import Hardwon
+from hardwon.api.failures import Failures
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Which, Window
 from hardwon.model.nouns import Failure, Fix
 from hardwon.serve import browse, permissions
+from hardwon.serve.browse import Failing
 from hardwon.serve.pages import charts, frame
-from hardwon.serve.pages.frame import PER_PAGE, page, url
+from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
 from hardwon.serve.resources.failures import known_to
-from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, reading
+from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, pool, reading
 from hardwon.serve.routes import page as cut
+from hardwon.store.pages import Counted, Key
 
 _FIXED = {"known": True, "none": False}
-_WHOSE: dict[str, bool | None] = {"": False, "agents": True, "all": None}
-"""Errors: of the work, of agents' own tools, all."""
+_WHOSE: dict[str, tuple[bool | None, bool | None]] = {
+    "": (False, False),
+    "agents": (True, False),
+    "muted": (None, True),
+    "all": (None, None),
+}
+"""Errors: of the work, of agents' own tools, muted, all → (of agents, muted)."""
 _WHICH: dict[Which, str] = {"all": "all", "before": "seen before", "fixed": "seen before, fix known"}
 _MOST_MET = 500
 _DAY = 24 * 3600 * 1_000_000
@@ -67,15 +76,25 @@ def _month(last: int) -> Period:
     return Period(today - (_DAYS_TOLD - 1) * _DAY, today + _DAY - 1, stale=False)
 
 
+class Alike(NamedTuple):
+    failure: Failure
+    says: str
+    """That the others do not, such as the file."""
+    fix: Fix | None
+    came_back: int | None
+    """Sessions that met it after a fix had first worked; None where that is not known."""
+
+
 class Told(NamedTuple):
-    """A failure as a line of a table."""
+    """A failure, or several of one kind, as a line of a table."""
 
     failure: Failure
     fix: Fix | None
     spark: list[charts.Box]
     tokens: int
     came_back: int | None
-    """Sessions that met it after a fix had first worked; None where that is not known."""
+    alike: list[Alike]
+    ids: list[str]
 
 
 class Table(NamedTuple):
@@ -94,10 +113,13 @@ def listed(
     fix: Choice = "",
     period: Choice = "",
     whose: Choice = "",
+    kind: Annotated[str, Parameter(max_length=200)] = "",
     cursor: Cursor = "",
+    undo: Annotated[str, Parameter(max_length=20_000)] = "",
 ) -> Response[str]:
-    """The most widespread first, of the month that the first page tells of."""
+    """The most widespread first, of the month that the first page tells of; `kind`: those of a row that is several."""
     fixed, chosen = _FIXED.get(fix), whose if whose in _WHOSE else ""
+    of_agents, muted = _WHOSE[chosen]
     key = after(cursor, int, int, int, str)
     with reading(request) as memory:
         holder = frame.holder(request, memory, project)
@@ -106,20 +128,16 @@ def listed(
         between = _EVER if everything else (month.since, month.until)
         here = permissions.of(request).limited
 
-        def found() -> tuple[list[Failure], list[tuple[int | str, ...]]]:
-            return browse.failing(
-                memory,
-                project=holder,
-                between=between,
-                fixed=fixed,
-                of_agents=_WHOSE[chosen],
-                only_here=here,
-                after=key,
-                limit=PER_PAGE + 1,
-            )
+        which = Counted(holder, between, fixed, of_agents, muted)
 
-        what = ("failures", holder, fixed, chosen, everything, here, key)
-        rows = cut(*(browse.counted(memory, what, found) if memory.exists else ([], [])), PER_PAGE)
+        def found() -> tuple[list[Failing], list[Key]]:
+            if kind:
+                return browse.failing_alike(memory, which, kind, only_here=here), []
+            return browse.failing(memory, which, only_here=here, after=key, limit=PER_PAGE + 1)
+
+        what = ("failures", which, kind, here, key)
+        listed = browse.counted(memory, what, found) if memory.exists else ([], [])
+        rows = cut(*listed, len(listed[0]) if kind else PER_PAGE)
         return frame.shown(
             "failures.html",
             request,
@@ -129,21 +147,38 @@ def listed(
             period="all" if everything else "",
             month=month,
             whose=chosen,
+            kind=kind,
             table=told(request, memory, rows.items, holder, between),
             cursor=cursor,
             next=rows.next,
+            undo=frame.events(undo),
         )
 
 
+@action("/failures/many")
+def decide_many(request: Asked) -> Redirect:
+    """All that were chosen are muted, or told again; it can be undone as one."""
+    sent, caller = frame.fields(request), permissions.of(request)
+    caller.need_whole_store()
+    one = dict(sent)
+    if one.get("decision") not in ("mute", "unmute"):
+        raise bad("no such decision")
+    with pool(request).writing() as memory:
+        events = Failures(memory, caller.actor).mute(frame.chosen(sent), muted=one["decision"] == "mute")
+    back = ("failures", one["shown"]) if one.get("shown") else ("failures",)
+    kept = frame.kept(one, "project", "fix", "period", "whose", "kind")
+    return then(url(*back, **kept, undo=".".join(map(str, events))))
+
+
 def told(
-    request: Asked, memory: Hardwon, failing: Sequence[Failure], project: str | None, between: tuple[int, int]
+    request: Asked, memory: Hardwon, failing: Sequence[Failing], project: str | None, between: tuple[int, int]
 ) -> Table:
     """With sparklines over the same days, on the same scale."""
     if not failing:
         return Table([], 0, 0, 0)
-    ids = [one.id for one in failing]
+    ids = [id for one in failing for id in one.ids]
     met = browse.when_met(memory, ids, project=project, between=between)
-    times = {id: [at for at, _ in some] for id, some in met.items()}
+    times = {one.failure.id: [at for id in one.ids for at, _ in met[id]] for one in failing}
     found = [at for some in times.values() for at in some]
     first = between[0] or min(found) // _DAY * _DAY
     days, counts = charts.binned(times, first, max(found) if between == _EVER else between[1])
@@ -152,15 +187,26 @@ def told(
     back = {} if limited else browse.came_back(memory, ids)  # counted over all projects
     rows = [
         Told(
-            one,
-            next((fix for fix in one.fixes if fix.status == "active"), None),
-            charts.spark(counts[one.id], most),
-            sum(tokens for _, tokens in met[one.id]),
-            back.get(one.id),
+            one.failure,
+            _best(one.failure),
+            charts.spark(counts[one.failure.id], most),
+            sum(tokens for id in one.ids for _, tokens in met[id]),
+            None if one.alike else back.get(one.failure.id),
+            [Alike(each, _apart(each, one.failure), _best(each), back.get(each.id)) for each in one.alike],
+            one.ids,
         )
         for one in failing
     ]
     return Table(rows, days, most, sum(row.tokens for row in rows))
+
+
+def _apart(failure: Failure, whole: Failure) -> str:
+    return failure.error.removeprefix(whole.error.removesuffix("…").rstrip()).strip(" ()") or failure.error
+
+
+def _best(failure: Failure) -> Fix | None:
+    """Of the fixes that are told, the one that worked most often."""
+    return max((fix for fix in failure.fixes if fix.status == "active"), key=lambda fix: fix.confirmed, default=None)
 
 
 @page("/failures/met")
@@ -191,7 +237,7 @@ def met(
 
 
 @page("/failures/{id:str}")
-def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False) -> Response[str]:
+def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False, undo: int = 0) -> Response[str]:
     """`all`: every place where it was met, not only the newest."""
     caller = permissions.of(request)
     with reading(request) as memory:
@@ -199,18 +245,23 @@ def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False
         holder = caller.project(memory, project) if not caller.limited else None
         here = frame.holder(request, memory, project)
         every = browse.occurrences(memory, id, holder, _MOST_MET) if all and not caller.limited else found.occurrences
+        whole = found.failure
+        if all and not caller.limited:
+            whole = browse.with_all_evidence(memory, whole, holder, _MOST_MET)
         times = browse.when_met(memory, [id], project=here, between=_EVER)[id]
         return frame.shown(
             "failure.html",
             request,
             memory,
-            failure=found.failure,
+            failure=whole,
             tokens=sum(tokens for _, tokens in times),
             came_back=None if caller.limited else browse.came_back(memory, [id]).get(id),
             chart=_by_week(id, [at for at, _ in times]),
             occurrences=every,
             lessons=browse.lessons_of_failure(memory, id) if not caller.limited else [],
             exposures=browse.exposures(memory, id) if not caller.limited else [],
+            muted=browse.muted(memory, id),
+            undo=undo,
         )
 
 
@@ -234,4 +285,4 @@ def _by_week(id: str, times: Sequence[int]) -> charts.Chart | None:
     return charts.columns(drawn, height=110)
 
 
-router = Router("/", route_handlers=[listed, met, shown])
+router = Router("/", route_handlers=[listed, decide_many, met, shown])

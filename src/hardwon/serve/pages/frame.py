@@ -36,6 +36,7 @@ _MAX_PROJECTS_OFFERED = 300
 _FOLDER = Path(__file__).parent
 _MAX_DIFF_LINES = 2_000
 _MAX_FORM_FIELDS = 1_000
+_MAX_CHOSEN = 2_000
 T = TypeVar("T")
 
 
@@ -231,6 +232,21 @@ def fields(request: Asked) -> list[tuple[str, str]]:
     if not _cookie(request) or not hmac.compare_digest(sign.encode(), csrf(request).encode()):
         raise Refused(HTTPStatus.FORBIDDEN, "this form is too old, or not one of ours: reload the page")
     return sent
+
+
+def chosen(sent: list[tuple[str, str]]) -> list[str]:
+    """The rows of a list that were chosen, each once; a row may stand for several."""
+    return [*dict.fromkeys(id for name, value in sent if name == "id" for id in value.split(",") if id)][:_MAX_CHOSEN]
+
+
+def kept(sent: Mapping[str, str], *names: str) -> dict[str, str]:
+    """The filters of a list, on the next page as well."""
+    return {name: sent.get(name, "") for name in names}
+
+
+def events(text: str) -> list[int]:
+    """That a decision left, as an address has them."""
+    return [int(part) for part in text.split(".") if part.isdecimal() and len(part) < 16]
 
 
 def _decoded(request: Asked) -> list[tuple[str, str]]:

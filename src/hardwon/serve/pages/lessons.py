@@ -16,7 +16,7 @@ from hardwon.api.review import Review
 from hardwon.api.store import Store
 from hardwon.harvest.walk import Progress
 from hardwon.model.lesson import KINDS, STATUSES, Kind
-from hardwon.model.nouns import Lesson
+from hardwon.model.nouns import Lesson, Source
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame
 from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
@@ -49,7 +49,7 @@ def listed(
     """The newest first; for a question, what fits it best."""
     wanted_kind = kind if kind in KINDS else None
     wanted_status = status if status in STATUSES else None
-    notice, following = "", ""
+    notice, following, total = "", "", 0
     with reading(request) as memory:
         holder = frame.holder(request, memory, project)
         found: list[Lesson]
@@ -69,6 +69,7 @@ def listed(
                 PER_PAGE,
             )
             found, following = rows.items, rows.next
+            total = browse.count_of_lessons(memory, project=holder, kind=wanted_kind, status=wanted_status)
         return frame.shown(
             "lessons.html",
             request,
@@ -80,11 +81,12 @@ def listed(
             kinds=KINDS,
             statuses=STATUSES,
             lessons=found,
+            total=total,
             notice=notice,
             work=of_home(memory.home, "forget"),
             cursor=cursor,
             next=following,
-            undo=undo if undo.replace(".", "").isdecimal() else "",
+            undo=frame.events(undo),
         )
 
 
@@ -112,16 +114,15 @@ def decide_many(request: Asked) -> Redirect:
     """One decision for all that were chosen, all or none; it can be undone as one."""
     sent, caller = frame.fields(request), permissions.of(request)
     one = dict(sent)
-    verb, ids = one.get("decision", ""), [value for name, value in sent if name == "id"][:PER_PAGE]
+    verb, ids = one.get("decision", ""), frame.chosen(sent)
     if verb not in _DECISIONS:
         raise bad("no such decision")
     with pool(request).writing() as memory, memory.writing().transaction():
         review = Review(memory, caller.actor)
         for id in ids:
             may_decide(memory, caller, id)
-        events = [getattr(review, verb)(id) for id in dict.fromkeys(ids)]
-    kept = {name: one.get(name, "") for name in ("q", "project", "kind", "status")}
-    return then(url("lessons", **kept, undo=".".join(map(str, events))))
+        events = [getattr(review, verb)(id) for id in ids]
+    return then(url("lessons", **frame.kept(one, "q", "project", "kind", "status"), undo=".".join(map(str, events))))
 
 
 @page("/lessons/{id:str}")
@@ -130,12 +131,15 @@ def shown(request: Asked, id: Id, undo: int = 0) -> Response[str]:
         caller = permissions.of(request)
         found = visible(memory, caller, id)
         telling = sorted(found.sources, key=lambda source: -overlap(found.lesson.text, source.quote))
+        by_quote: dict[str, list[Source]] = {}
+        for source in telling:
+            by_quote.setdefault(source.quote, []).append(source)
         return frame.shown(
             "lesson.html",
             request,
             memory,
             lesson=found.lesson,
-            sources=[(source, around(memory, caller, source)) for source in telling],
+            quotes=[(same[0], around(memory, caller, same[0]), same[1:]) for same in by_quote.values()],
             history=memory.review.history(id),
             exposures=[] if caller.limited else browse.exposures(memory, id),
             similar=memory.review.consider(id).similar if "review" in caller.scopes and not caller.limited else [],
@@ -229,7 +233,7 @@ def candidate(
             next=ids[place + 1] if place + 1 < len(ids) else "",
             before=ids[place - 1] if place else "",
             did=_DONE.get(did, ""),
-            undo=undo if undo.replace(".", "").isdecimal() else "",
+            undo=frame.events(undo),
             edit=edit,
             kinds=KINDS,
             conflicts=memory.review.conflicts(project=holder),
@@ -281,15 +285,20 @@ def undo(request: Asked) -> Redirect:
     """The last decision, or all of the last many."""
     sent, caller = frame.form(request), permissions.of(request)
     caller.need_whole_store()
-    numbers = [int(part) for part in sent.get("event", "").split(".") if part.isdecimal() and len(part) < 16]
+    numbers = frame.events(sent.get("event", ""))
     if len(numbers) > PER_PAGE:
         _begin_many(request, "Undoing", partial(_undo_each, caller.actor, numbers))
     else:
         with pool(request).writing() as memory:
             _undo_each(caller.actor, numbers, memory, lambda *_: None)
-    if sent.get("back") == "lessons":
-        return then(url("lessons"))
+    if sent.get("back") in _LISTS:
+        return then(url(sent["back"], **frame.kept(sent, *_FILTERS)))
     return then(url("review", **_kept(sent), at=sent.get("at", "")))
+
+
+_LISTS = ("lessons", "failures", "journal", "projects")
+_FILTERS = ("q", "project", "kind", "status", "fix", "period", "whose", "outcome", "run")
+"""Lists that are edited many at once, and their filters."""
 
 
 @action("/review/settle")
@@ -328,7 +337,7 @@ def decide_candidate(request: Asked, id: Annotated[str, Parameter(max_length=200
 
 def _kept(sent: Any) -> dict[str, str]:
     """What the queue is limited to, on the next page as well."""
-    return {name: sent.get(name, "") for name in ("project", "rule", "session")}
+    return frame.kept(sent, "project", "rule", "session")
 
 
 router = Router(

@@ -24,6 +24,7 @@ from hardwon.serve.pages.failures import Period, last_month, monday, told
 from hardwon.serve.pages.frame import page, url
 from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
+from hardwon.store.pages import Counted
 from hardwon.text.shown import estimate
 
 VERDICTS = {
@@ -77,7 +78,8 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
 
 def _sums(memory: Hardwon, project: str | None, last: int, period: Period, limited: bool) -> dict[str, Any]:
     between = (period.since, period.until)
-    failing, _ = browse.failing(memory, project=project, between=between, again=True, only_here=limited, limit=_SHOWN)
+    which = Counted(project, between, of_agents=False, muted=False, again=True)
+    failing, _ = browse.failing(memory, which, only_here=limited, limit=_SHOWN)
     return {
         "proof": _proof(memory, project or "", period),
         "failing": failing,
@@ -168,6 +170,7 @@ def briefing(
             ],
             usual=usual,
             asked=told is not usual,
+            same=told is not None and usual is not None and told.text == usual.text,
         )
 
 

@@ -171,6 +171,7 @@ _COUNTS = {
     "errors": "errors",
     "before": "seen before",
     "fixed": "seen before, fix known",
+    "here": "seen before in the same project",
     "named": "named by the briefing",
 }
 
@@ -191,6 +192,7 @@ def walked(request: Asked, which: Which = "errors") -> Response[str]:
             counts=_COUNTS,
             number=sum(getattr(one, wanted) for one in sessions),
             sessions=sessions[::-1][:_MOST_LISTED],
+            titles=browse.titles(memory, [one.session for one in sessions[::-1][:_MOST_LISTED]]),
             most=_MOST_LISTED,
         )
 

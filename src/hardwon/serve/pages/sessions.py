@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from http import HTTPStatus
 from typing import Annotated
 
 from litestar import Response, Router
@@ -10,14 +12,18 @@ from litestar.response import Redirect
 
 from hardwon.api import Hardwon
 from hardwon.api.journal import Journal
+from hardwon.api.store import Store
 from hardwon.errors import HardwonError
+from hardwon.harvest.walk import Progress
 from hardwon.model.attempt import Attempt, Outcome
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame
 from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
 from hardwon.serve.pages.transcripts import changed, may_read, messages, search, session_of
+from hardwon.serve.pages.work import begin, of_home
+from hardwon.serve.problems import Refused
 from hardwon.serve.resources.attempts import Numbered, visible
-from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, nothing_said_of, pool, reading
+from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, nothing_said_of, pool, reading
 from hardwon.serve.routes import page as cut
 from hardwon.store.pages import Mark
 
@@ -48,7 +54,10 @@ def listed(
             project=holder,
             agent=agent,
             agents=browse.agents(memory),
+            work=of_home(memory.home, "forget"),
             sessions=rows.items,
+            total=browse.count_of_sessions(memory, project=holder, agent=agent or None),
+            titles=browse.titles(memory, [one.id for one in rows.items]),
             taught=browse.taught(memory, [one.id for one in rows.items]),
             cursor=cursor,
             next=rows.next,
@@ -77,6 +86,7 @@ def shown(
             request,
             memory,
             session=found.session,
+            title=browse.titles(memory, [id])[id],
             calls=[one for one in found.calls if q.lower() in one.subject.lower()][:_CALLS] if not transcript else [],
             q=q,
             hits=search(memory, transcript, q.strip(), _FOUND) if transcript and q.strip() else [],
@@ -129,6 +139,7 @@ def journal(
     outcome: Annotated[str, Parameter(max_length=40)] = "",
     run: Annotated[str, Parameter(max_length=200)] = "",
     cursor: Cursor = "",
+    undo: Annotated[str, Parameter(max_length=1_000)] = "",
 ) -> Response[str]:
     """The newest first, of those whose outcome is known unless others are asked for; for a task, the most like it."""
     following, found = "", list[Attempt]()
@@ -162,9 +173,11 @@ def journal(
             only_judged=usual,
             run=run,
             attempts=found,
+            titles=browse.titles(memory, [one.session for one in found if one.session and one.source == "session"]),
             overall=overall,
             cursor=cursor,
             next=following,
+            undo=frame.events(undo),
         )
 
 
@@ -175,13 +188,15 @@ def attempt(request: Asked, number: Numbered) -> Response[str]:
         found = visible(memory, caller, number)
         holder = found.project if caller.limited else None
         alike = memory.journal.similar(found.task, project=holder, limit=_ALIKE + 1)
+        others = [one.attempt for one in alike if one.attempt.id != number][:_ALIKE]
         return frame.shown(
             "attempt.html",
             request,
             memory,
             attempt=found,
             diff=frame.diff(found.diff),
-            alike=[one.attempt for one in alike if one.attempt.id != number][:_ALIKE],
+            alike=others,
+            titles=browse.titles(memory, [one.session for one in (found, *others) if one.session]),
         )
 
 
@@ -194,4 +209,55 @@ def reflect(request: Asked, number: Numbered) -> Redirect:
     return then(url("journal", str(number)))
 
 
-router = Router("/", route_handlers=[listed, shown, part, journal, attempt, reflect])
+@action("/journal/many", "write")
+def reflect_on_many(request: Asked) -> Redirect:
+    """The same was learned from all that were chosen; it can be undone as one."""
+    sent, caller = frame.fields(request), permissions.of(request)
+    one, numbers = dict(sent), [int(id) for id in frame.chosen(sent) if id.isdecimal() and len(id) < 16]
+    words = one.get("reflection", "").strip()
+    if not words:
+        raise bad("say what was learned")
+    with pool(request).writing() as memory:
+        found = [visible(memory, caller, number) for number in numbers]
+        with memory.writing().transaction():
+            for number in numbers:
+                Journal(memory, caller.actor).reflect(number, words)
+        events = [_last_event(memory, each.key, "reflect") for each in found]
+    return then(url("journal", **frame.kept(one, "q", "project", "outcome", "run"), undo=".".join(map(str, events))))
+
+
+def _last_event(memory: Hardwon, item: str, action: str) -> int:
+    return next(one.number for one in reversed(memory.review.history(item)) if one.action == action)
+
+
+# Forgetting sessions, which nothing brings back.
+
+_PATIENCE = 1.0
+"""Seconds: of a small store a session is forgotten before the next page is shown."""
+
+
+@action("/sessions/many", "admin")
+def forget_many(request: Asked) -> Redirect:
+    sent, caller = frame.fields(request), permissions.of(request)
+    caller.need_whole_store()
+    one, ids = dict(sent), frame.chosen(sent)
+    with reading(request) as memory:
+        for id in ids:
+            with nothing_said_of("session"):
+                memory.sessions.get(id)
+        about = f"Forgetting {frame.count(len(ids), 'session')}"
+        if not begin(memory.home, "forget", about, partial(_forget, caller.actor, ids), patience=_PATIENCE):
+            raise Refused(HTTPStatus.CONFLICT, "something is being forgotten: try again when that is done")
+    return then(url("sessions", **frame.kept(one, "project", "agent")))
+
+
+def _forget(actor: str, ids: list[str], memory: Hardwon, progress: Progress) -> tuple[str, None]:
+    left: dict[str, None] = {}
+    for number, id in enumerate(ids):
+        progress("forgotten", number, len(ids))
+        left |= dict.fromkeys(Store(memory, actor).forget(session=id).left)
+    still = f" Something still stands in {', '.join(left)}." if left else " Every byte was searched: nothing is left."
+    return f"{frame.count(len(ids), 'session')} forgotten, with all that only they taught.{still}", None
+
+
+router = Router("/", route_handlers=[listed, forget_many, shown, part, journal, reflect_on_many, attempt, reflect])

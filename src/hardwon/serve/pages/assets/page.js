@@ -88,24 +88,24 @@ function asked(form) {
 /** Of a list: with shift, all from the last that was chosen to this one. */
 let last;
 function choose(box, several) {
-  const boxes = [...document.querySelectorAll(".chosen input")];
+  const boxes = [...document.querySelectorAll(".chosen > input")];
   const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
   if (several && from >= 0) for (const each of boxes.slice(from, to)) each.checked = box.checked;
   last = box;
 }
 
 function count() {
-  const chosen = document.querySelectorAll(".chosen :checked").length;
+  const chosen = document.querySelectorAll(".chosen > :checked").length;
   const all = document.querySelector("[data-all]");
   if (!all) return;
   all.parentElement.hidden = false;
-  all.checked = chosen === document.querySelectorAll(".chosen input").length;
+  all.checked = chosen === document.querySelectorAll(".chosen > input").length;
   document.querySelector("[data-chosen]").textContent = chosen;
 }
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-all]"))
-    for (const each of document.querySelectorAll(".chosen input")) each.checked = event.target.checked;
+    for (const each of document.querySelectorAll(".chosen > input")) each.checked = event.target.checked;
   count();
 });
 
@@ -127,7 +127,8 @@ document.addEventListener("input", (event) => {
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.dataset.confirm && !window.confirm(form.dataset.confirm)) return event.preventDefault();
+  const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
+  if (question && !window.confirm(question)) return event.preventDefault();
   if (form.hasAttribute("data-live")) {
     event.preventDefault();
     swap(asked(form), { replace: true });
@@ -143,7 +144,7 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(copied.dataset.copy);
     copied.textContent = "Copied";
   }
-  if (event.target.matches(".chosen input")) choose(event.target, event.shiftKey);
+  if (event.target.matches(".chosen > input")) choose(event.target, event.shiftKey);
   const link = event.target.closest("a[data-swap]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
