@@ -497,7 +497,7 @@ def fill_shipyard(folder: Path, place: Path | str) -> None:
             memory.config = type(memory.config)(database=place)
         memory.harvest(sessions, mine=True)
         for number in (1, 2):
-            memory.journal.log(Attempt(task_description=f"Step mast {number}.", outcome=Outcome.FAILURE))
+            memory.journal.log(Attempt(task=f"Step mast {number}.", outcome=Outcome.FAILURE))
 
 
 def chosen(visitor: Visitor, path: str, ids: Iterable[str], **fields: str) -> Answer:
@@ -568,7 +568,7 @@ def test_a_session_that_began_with_a_plan_is_called_after_it(shipyard: Visitor) 
 
 def test_the_same_is_learned_from_many_attempts_and_taken_back(shipyard: Visitor) -> None:
     found = [
-        str(one["id"]) for one in shipyard.service.get("/api/attempts")["items"] if "mast" in one["task_description"]
+        str(one["id"]) for one in shipyard.service.get("/api/attempts")["items"] if "mast" in one["task"]
     ]
     said = "Step a mast only at slack tide."
     assert chosen(shipyard, "/journal/many", found, reflection=" ").status == 400
