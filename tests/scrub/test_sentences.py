@@ -90,3 +90,45 @@ def test_a_pin_is_redacted(said: str) -> None:
 
 def test_the_pins_of_a_chip_are_none() -> None:
     assert Scrubber().scrub("connect pin 12 to pin 1024 of the header") == "connect pin 12 to pin 1024 of the header"
+
+
+HANDED_OVER = (
+    "You need the database password for this. It's {}.",
+    "Password? I think its {}. try that first",
+    "we went with {} as a password because it is easy to remember",
+    "Ich hab das Passwort jetzt auf {} gesetzt.",
+    "volgens het ticket hoort het wachtwoord van de ftp {} te zijn",
+    "la contraseña de postgres tiene que ser {}, si no el backend no arranca",
+    "数据库密码是{},你先把备份导进去",
+    "비밀번호를 {}로 바꿨어요",
+    "define('DB_PASSWORD', '{}');",
+    "- name: ADMIN_PASSWORD\n  value: {}",
+    "log in as root with {}",
+)
+
+
+@pytest.mark.parametrize("wording", HANDED_OVER)
+@pytest.mark.parametrize("word", ["tiramisu", "paprika-walrus", "Wintergarden7"])
+def test_a_value_that_is_handed_over_is_redacted_whatever_it_is(wording: str, word: str) -> None:
+    once = Scrubber().scrub(wording.format(word))
+    assert word not in once
+    assert Scrubber().scrub(once) == once
+
+
+SPOKEN_OF = (
+    "privateKey: Uint8Array;",
+    "{Style: Full, Pwd: homeDir, Expected: home},",
+    "stepId: 'pw:api@82',",
+    "loginWithPassword: async (username: string, password: string) => {",
+    "mysql -u root -p shop < dump.sql",
+    "creds are in 1password, ask for access",
+    "sign in with magic link (passwordless email)",
+    "lösenordet sparas aldrig i klartext, bara hashen",
+    "hasło bierzemy z ${DB_HASLO}, nie wpisuj go na sztywno",
+    "- uses: docker/login-action@v3 then docker/metadata-action@v5",
+)
+
+
+@pytest.mark.parametrize("text", SPOKEN_OF)
+def test_code_and_talk_about_passwords_hand_none_over(text: str) -> None:
+    assert Scrubber().scrub(text) == text

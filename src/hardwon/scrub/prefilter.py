@@ -37,7 +37,7 @@ _COMMON_SHAPES = ("0.0", "0000")
 _COMMON_WORDS = (
     *("my ", "our ", " me ", " us ", "office", "message", "арол", "密", "log", "denti", "ord", "rase", "sql"),
     *("sec", "san", "gan", "p:", "ken", "esl", "lozink", "paro", "acce", "creden", " with", "when ", "wenn ", "quand"),
-    *("cuando ", "proteg", "entr", " / ", "contra", "t/", "t:", "n:", "n/"),
+    *("proteg", "entr", "contra", "connect", "exec", "clave", " code", "sign", "prompt", "pw", "passw"),
 )
 _COMMON_SIGNS = ("$", "ecret")
 """What hashes of passwords and the manifests of secrets have in common."""

@@ -32,10 +32,9 @@ from hardwon.scrub.rule import (
 )
 from hardwon.scrub.rules.general import ASSIGNMENTS, GENERAL, VENDOR_NAMES, VENDORS
 from hardwon.scrub.rules.places import PLACES
-from hardwon.scrub.rules.plainly_said import PLAINLY_SAID
 from hardwon.scrub.rules.products import PRODUCTS, SERVICES
 from hardwon.scrub.rules.published import CLOUD, CODE, MESSAGES, MODELS, MONEY
-from hardwon.scrub.rules.spoken_passwords import SENTENCES
+from hardwon.scrub.rules.told_passwords import TOLD
 from hardwon.scrub.shapes import is_name, is_stand_in
 from hardwon.text.normalise import MARK_ENDS, tilde
 from hardwon.text.shown import clean
@@ -43,7 +42,7 @@ from hardwon.text.shown import clean
 # Every rule there is, in the order in which they name what several of them find.
 
 TOKENS: tuple[Rule, ...] = (*CLOUD, *CODE, *MODELS, *MESSAGES, *MONEY, *PRODUCTS, *SERVICES)
-SECRETS: tuple[Rule, ...] = (*TOKENS, *PLACES, *ASSIGNMENTS, *GENERAL, *SENTENCES, *PLAINLY_SAID)
+SECRETS: tuple[Rule, ...] = (*TOKENS, *PLACES, *ASSIGNMENTS, *GENERAL, *TOLD)
 
 
 # The rules run over a text: which stretches of it are secrets.
@@ -359,7 +358,7 @@ def _where(rule: Rule) -> str:
         return "assignments"
     if rule in PLACES:
         return "its place"
-    if rule in (*SENTENCES, *PLAINLY_SAID):
+    if rule in TOLD:
         return "sentences"
     if rule in VENDORS:
         return f"after the name of one of {len(VENDOR_NAMES)} services"

@@ -7,6 +7,7 @@ import binascii
 import re
 
 from hardwon.scrub.rule import Accepts, Candidate, Rule
+from hardwon.scrub.rules.told_passwords import form
 from hardwon.scrub.shapes import (
     MAX_NAME_CHARACTERS,
     is_credential,
@@ -61,7 +62,19 @@ def is_login(candidate: Candidate) -> bool:
 def is_login_password(candidate: Candidate) -> bool:
     """Whether what follows `-u user -p` is no port, no folder and no name."""
     value = candidate.value
-    return is_user_password(candidate) and may_be_password(value, True) and not re.match(r"[\d.:]+(?:/\w+)?\Z", value)
+    if "mysql" in _line_before(candidate) and candidate.match[0][: -len(value)].endswith("-p "):
+        return False  # the name of a database
+    return is_user_password(candidate) and _is_likely(value) and not re.match(r"[\d.:]+(?:/\w+)?\Z", value)
+
+
+def _is_likely(value: str) -> bool:
+    """Whether it looks like a password, or is a word that programs do not have."""
+    return may_be_password(value, True) or form(value).points > 0
+
+
+def is_of_ftp(candidate: Candidate) -> bool:
+    start = candidate.match.start()
+    return "ftp" in candidate.text[max(0, start - 120) : start].lower() and is_login_password(candidate)
 
 
 _ASKED = re.compile(r"assw|passphrase", re.I)
@@ -69,9 +82,9 @@ _ASKED = re.compile(r"assw|passphrase", re.I)
 
 def is_sent_password(candidate: Candidate) -> bool:
     """Whether a script that waits for a prompt has just waited for that of a password."""
-    end = candidate.match.end()
-    after = candidate.text[end : end + 80].partition("\n")[0]
-    return is_user_password(candidate) and bool(_ASKED.search(_line_before(candidate)[-80:] + after))
+    start, end = candidate.match.span()
+    near = candidate.text[max(0, start - 80) : start] + candidate.text[end : end + 80].partition("\n")[0]
+    return is_user_password(candidate) and bool(_ASKED.search(near))
 
 
 def is_password_of_zip(candidate: Candidate) -> bool:
@@ -91,7 +104,9 @@ def _line_before(candidate: Candidate) -> str:
 
 def _is_no_login(value: str) -> bool:
     """A template, a path, or what documentation writes for a password."""
-    return is_template(value) or is_word_itself(value) or value in _TAUGHT or is_path(value)
+    return (
+        is_template(value) or is_word_itself(value) or value in _TAUGHT or is_path(value) or value.startswith("$env(")
+    )
 
 
 def is_call_password(candidate: Candidate) -> bool:
@@ -100,7 +115,7 @@ def is_call_password(candidate: Candidate) -> bool:
     if len(value) > MAX_NAME_CHARACTERS or _is_no_login(value):
         return False
     is_last = re.match(r"[\"'`]\s{0,2}\)", candidate.text[candidate.match.end("secret") :][:4]) is not None
-    return may_be_password(value, True) or (is_last and is_plain_word(value, spoken=False))
+    return _is_likely(value) or (is_last and is_plain_word(value, spoken=False))
 
 
 def is_mnemonic(candidate: Candidate) -> bool:
@@ -158,11 +173,16 @@ def _line(names: str, about: str, pattern: str, accepts: Accepts = is_user_passw
 
 
 _CALLS = (
-    _call("networkcredential", "NetworkCredential(USER, PASSWORD)"),
+    _call(
+        "networkcredential usernamepasswordcredential usernamepasswordtoken passwordauthentication",
+        "NetworkCredential(USER, PASSWORD)",
+    ),
+    _call("getconnection dbi->connect dbconnect", "getConnection(ADDRESS, USER, PASSWORD)", arguments=2),
+    _call("htpasswd set_password setpassword", "set_password(PASSWORD)", arguments=0),
     _call("directoryentry", "DirectoryEntry(PATH, USER, PASSWORD)", arguments=2),
     _call("basicauth digestauth", "BasicAuth(USER, PASSWORD)"),
     _call("auth", "auth=(USER, PASSWORD)", opening=r"\s{0,4}[=:]\s{0,4}[(\[]\s{0,24}"),
-    _call("login authenticate", "login(USER, PASSWORD)"),
+    _call("login authenticate .auth", "login(USER, PASSWORD)"),
     _call("pdo", "new PDO(DSN, USER, PASSWORD)", arguments=2),
     _call("mysqli _connect", "mysql_connect(HOST, USER, PASSWORD)", arguments=2),
     _line(
@@ -416,12 +436,15 @@ _LOGINS = (
     ("auth", "jenkins-cli.jar", r"-auth \S{1,64}?:", "jenkins-cli.jar -auth USER:PASSWORD"),
     (" -a ", "http", r"-a [^\s:]{1,64}:", "http -a USER:PASSWORD"),
     (" -hp", "rar", r"-hp", "rar -hpPASSWORD"),
+    (" -p", "unrar", r"-p", "unrar -pPASSWORD"),
+    (" -p", "security", r"-p ", "security unlock-keychain -p PASSWORD"),
+    ("runas", "runas", r"/user:\S{1,40} ", "runas /user:USER PASSWORD"),
     ("upwd", "drush", r"upwd \S{1,64} ", "drush upwd USER PASSWORD"),
     (" -p", "sqlcmd", r"-p ?", "sqlcmd -P PASSWORD"),
     (" -p", "7z", r"-p", "7z -pPASSWORD"),
     ("lftp", "lftp", r"-u \S{1,40}?,", "lftp -u USER,PASSWORD"),
     ("wpa_pass", "wpa_passphrase", r"\S{1,40} ", "wpa_passphrase NAME PASSWORD"),
-    ("snmp", "snmp", r"-[ax] ", "snmpwalk -A PASSWORD"),
+    ("snmp", "snmp", r"-[acx] (?!sha|md5|aes|des)", "snmpwalk -A PASSWORD, -c COMMUNITY"),
     ("ssh-keygen", "ssh-keygen", r"-[np] ", "ssh-keygen -N PASSPHRASE"),
     (
         "pass",
@@ -434,6 +457,7 @@ _LOGINS = (
     ("openssl", "openssl", r"-k ", "openssl enc -k PASSWORD"),
     ("curl", "curl", r"(?:-b|--cookie)[ =]?[\"']?[\w.%-]{1,64}=", "curl -b NAME=VALUE"),
     ("rabbitmq", "rabbitmqctl", r"(?:add_user|change_password) \S{1,64} ", "rabbitmqctl add_user USER PASSWORD"),
+    ("/rp ", "schtasks", r"/rp ", "schtasks /rp PASSWORD"),
     ("/p:", "xfreerdp", r"/p:", "xfreerdp /p:PASSWORD"),
     (" -p", "beeline", r"-p ", "beeline -p PASSWORD"),
     ("pass", "ldappasswd", r"-[as] ", "ldappasswd -s PASSWORD"),
@@ -452,7 +476,7 @@ _COMMANDS = (
             flag,
             is_login,
         )
-        for flag in ("-u", "--user")
+        for flag in ("-u", "--user", "--proxy-user")
     ),
     *(
         place(
@@ -529,7 +553,8 @@ _COMMANDS = (
         "passwd~",
         "mkpasswd, openssl passwd, mosquitto_passwd …: PASSWORD as the last word",
         rf"(?:mk|[a-z]_|openssl |vnc)passwd(?<![$@.][a-z]{{2}}_passwd)(?: -[\w-]{{1,16}}(?: [^\s-]\S{{0,60}})??){{0,4}}"
-        rf"(?: [\w./~-]{{1,80}}){{0,2}}? [\"']?(?![@$%-]){_SECRET_WORD}(?<![;)])[\"'`]?$",
+        rf"(?: [\w./~-]{{1,80}}){{0,2}}? [\"']?(?![@$%-])"
+        rf"(?P<secret>[^\s\"')`{MARK_ENDS}]{{4,128}}+)(?<!;)[\"'`]?(?:$|[)`])",
         is_login_password,
         probe=r"(?:mk|_|ssl |vnc)passwd ",
     ),
@@ -553,9 +578,9 @@ _COMMANDS = (
     _line(
         "assword",
         "expect's send PASSWORD",
-        rf"send (?:-- )?\\?[\"'](?P<secret>[^\s\"'\\{MARK_ENDS}]{{4,128}})\\{{1,2}}[rn]\\?[\"']",
+        rf"(?:send (?:-- )?|send_?line\()\\?[\"'](?P<secret>[^\s\"'\\{MARK_ENDS}]{{4,128}})(?:\\{{1,2}}[rn])?\\?[\"']",
         is_sent_password,
-        probe="send .*\\\\",
+        probe="send",
     ),
     _line(
         "requirepass~ masterauth~ rootpw~ auth_pass~",
@@ -596,6 +621,49 @@ _COMMANDS = (
         "net~use",
         "net use SHARE PASSWORD",
         rf"net use (?:[a-z*]:? )?\\\\[^\s|]{{1,120}} (?:/user:\S{{1,64}} )?[\"']?(?!/){_SECRET_WORD}",
+    ),
+    _line(
+        "-u",
+        "-U USER%PASSWORD",
+        rf"-u(?<![^\s]-u)[ =]?[\"']?[\w.\\/@-]{{1,64}}%(?P<secret>[^\s\"'{MARK_ENDS}]{{3,128}})",
+        probe=r"-u[ =]?[\"']?[\w.\\/@-]+%",
+    ),
+    _line(
+        "psexec secretsdump wmiexec smbexec",
+        "impacket's DOMAIN/USER:PASSWORD@HOST",
+        rf"(?:psexec|secretsdump|wmiexec|smbexec)[\w.-]{{0,20}} [^\n]{{0,60}}?[\w.-]{{1,40}}/[\w.-]{{1,40}}:"
+        rf"[\"']?(?P<secret>[^\s\"'@{MARK_ENDS}]{{3,128}})[\"']?@",
+    ),
+    _line(
+        "<<",
+        "A line that a program reads that asks for a password: sudo -S <<EOF",
+        rf"<<-?[ ]?[\"']?\w{{1,20}}[\"']?\n(?P<secret>[^\s\"'{MARK_ENDS}]{{4,128}})\n",
+        is_typed_in,
+        probe="(?:sudo|kinit|cryptsetup|passphrase-fd|stdin|ssh-add|passwd|vault login).*<<",
+    ),
+    _line(
+        "ftp",
+        "USER PASSWORD in a script of ftp",
+        rf"^[ \t]{{0,8}}user [\w.@-]{{1,40}} (?P<secret>[^\s\"'{MARK_ENDS}]{{4,128}})$",
+        is_of_ftp,
+        probe=r"user \S+ \S",
+    ),
+    _line(
+        "pass secret cred",
+        "echo PASSWORD > a file for it",
+        rf"(?:echo|printf) (?:-n |[\"']?%s(?:\\n)?[\"']? )?[\"']?(?P<secret>[^\s\"'|<>{MARK_ENDS}]{{4,128}})[\"']?"
+        r"[ \t]{0,2}>{1,2}[ \t]{0,2}[\w./~-]{0,60}(?:pass|secret|cred)",
+        is_login_password,
+        probe=r"(?:echo|printf) .*>.*(?:pass|secret|cred)",
+    ),
+    _line(
+        "passwd chpasswd stdin sudo~",
+        "(echo PASSWORD; echo PASSWORD) | smbpasswd, yes PASSWORD | passwd",
+        r"(?:(?<=\()echo|yes|printf) (?:-[en]{1,2} )?[\"']?"
+        rf"(?P<secret>[^\s\"'|;\\{MARK_ENDS}]{{3,128}})[^|\n]{{0,80}}\|"
+        r"[^\n]{0,40}(?:passwd|stdin|sudo -s)",
+        is_login_password,
+        probe=r"(?:echo|yes|printf) .*\|.*(?:passwd|stdin|sudo)",
     ),
     _line("net~user", "net user USER PASSWORD", rf"net user \S{{1,40}} [\"']?(?![/*]){_SECRET_WORD}"),
     place(
