@@ -16,7 +16,7 @@ from hardwon.briefing.policy import against_failure, met_by_chance, most_told, s
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.signature import informative
-from hardwon.failures.turns import says_what_failed, told_command, without_speaker
+from hardwon.failures.wording import says_what_failed, told_command, without_speaker
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.store import failures, sessions
 from hardwon.store.database import Database

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from hardwon.failures.tools import danger
-from hardwon.failures.turns import reads_like_an_order
+from hardwon.failures.wording import reads_like_an_order
 from hardwon.model.attempt import FAILED, Outcome
 from hardwon.model.nouns import Line
 from hardwon.recall.similar_attempts import similar
