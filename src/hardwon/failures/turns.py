@@ -184,7 +184,7 @@ def called_otherwise(turn: Turn, later: Sequence[Turn]) -> Replacement | None:
         if other.call.action == "edit" or _MOVES.fullmatch(other.call.command):
             return None
         if other.succeeded and other.call.action == "run" and tried:
-            found = _compared(tried, commands(other.call.command), output)
+            found = _compared(tried, commands(other.call.command), output) or _written_otherwise(turn, other, output)
             if found is not None:
                 step, called, cause, by = found
                 return Replacement(by, other, step, called, cause)
@@ -201,7 +201,7 @@ def _compared(tried: Sequence[Command], found: Sequence[Command], output: str) -
         for passed in found:
             if (failed.program, failed.subcommand) == (passed.program, passed.subcommand) and not failed.inline:
                 step = _with_argument(failed, passed, output) or _respelled(failed, passed, output)
-                step = step or _without(failed, passed, output)
+                step = step or _without(failed, passed, output) or _moved(failed, passed, output)
                 if step is not None:
                     return *step, passed
     return None
@@ -274,6 +274,49 @@ def _without(failed: Command, passed: Command, output: str) -> _Difference | Non
             "",
             "the error names what was left out",
         )
+    return None
+
+
+_NOT_THERE = lazy_pattern(
+    r"(?i)no such file|not found|cannot find|could not find|does not exist|can't open|doesn't exist"
+)
+
+
+def _moved(failed: Command, passed: Command, output: str) -> _Difference | None:
+    """The same file, where it is: the error says that it is not where it was looked for."""
+    gone, new = failed.targets - passed.targets, passed.targets - failed.targets
+    if len(gone) != 1 or len(new) != 1 or failed.options != passed.options or tools.looks(failed):
+        return None
+    old, other = (next(iter(words)).strip("'\"") for words in (gone, new))
+    name = base_name(old.rstrip("/"))
+    same = "." in name and base_name(other.rstrip("/")) == name
+    named = next((line for line in output.splitlines() if old in line and _NOT_THERE.search(line)), "")
+    if not same or not named or len(old) + len(other) > _MAX_CHARACTERS:
+        return None
+    return Step("replace", f"`{_general(old)}` with `{_general(other)}`"), "", "the error names what was replaced"
+
+
+# What a shell could not read, written so that it can.
+
+_NO_MATCHES = lazy_pattern(r"no matches found: (\S+)")
+_SEPARATOR = lazy_pattern(r"&&['\"]? (?:is not a valid statement separator|ist in dieser Version kein)")
+
+
+def _written_otherwise(turn: Turn, other: Turn, output: str) -> _Found | None:
+    """A pattern in quotes, a line without `&&`: the same commands, as the shell takes them."""
+    before, after = turn.call.command, other.call.command
+    asked, ran = commands(before), commands(after)
+    same = [one for one in ran if any((one.program, one.subcommand) == (two.program, two.subcommand) for two in asked)]
+    if not same:
+        return None
+    if "&&" in before and "&&" not in after and _SEPARATOR.search(output):
+        return Step("replace", "`&&` with `;`"), "", "the error names what was replaced", same[-1]
+    pattern = _NO_MATCHES.search(output)
+    if pattern and "://" not in pattern.group(1) and len(pattern.group(1)) <= _MAX_CHARACTERS // 2:
+        word = pattern.group(1)
+        if any(f"{quote}{word}" in after for quote in "'\""):
+            step = Step("replace", f"`{_general(word)}` with `'{_general(word)}'`")
+            return step, "", "the error names what was replaced", same[-1]
     return None
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hardwon.failures import tools
-from hardwon.failures.fingerprint import Fingerprint, is_consequence, leads_on
+from hardwon.failures.fingerprint import DETAIL, Fingerprint, is_consequence, leads_on
 from hardwon.failures.shell import commands
 from hardwon.failures.signature import NEVER, VERBS, WORDS, orders, signature
 from hardwon.failures.turns import NO_FOLDER
@@ -23,9 +23,11 @@ from hardwon.text.normalise import lazy_pattern, presentable
 MAX_ERROR_CHARACTERS = 160
 _MIN_WORDS = 2
 _ORDERING_WORDS_OF_AN_ORDER = 3
-_FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏> \t"
-_END_OF_FRAME = "│┃|╷╵╮╯─━ \t"
-_DETAIL = lazy_pattern(r"(?:Locator|Expected|Received|Actual|Code|Switch|Number of|Error message)\b[\w ]*: +\S")
+_FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏>=^ \t"
+_END_OF_FRAME = "│┃|╷╵╮╯─━= \t"
+_DETAIL = lazy_pattern(
+    rf"(?:Locator|Expected|Received|Actual|Code|Switch|Number of|Error message|{DETAIL})\b[\w ]*: +\S"
+)
 """What a tool says of an error on lines of its own, below it."""
 _LEAST_DETAIL_CHARACTERS = 24
 _STEP_CHARACTERS = 36
@@ -48,6 +50,9 @@ _WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE = lazy_pattern(
     r"(?<=[\w)'\"`>][.!?;])\s+(?=[\"'`(]?[A-Z])|(?<=[.!])(?=(?:Please|You)\b)|\s+(?=[Hh]int: |[Nn]ote: |[Tt]ip: )"
 )
+_CLAUSE = lazy_pattern(r", |; | - (?=[a-z])")
+_LEAST_FIRST_CLAUSE = 24
+_IS_NO_SENTENCE = lazy_pattern(r"(?:To|If|When|For|In order)\b")
 _ANNOTATION = lazy_pattern(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
 _BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| with identity '[^']*'| \(In '.*$")
@@ -130,7 +135,17 @@ def _quoted(found: Fingerprint, tool: str, command: str) -> str:
         line = _placed(told._replace(details=()))  # a value that was compared, and not the error, asks for something
     if len(_WORD.findall(line)) < _MIN_WORDS or reads_like_an_order(line) or reads_like_an_order(told.place):
         return presentable(signature(found))
-    return line
+    return _of_other_lines(found, line) if found.family != "hook" and is_bare(line, command) else line
+
+
+def _of_other_lines(found: Fingerprint, line: str) -> str:
+    """What the family found beside a line that names nothing, where it names something."""
+    more = presentable(_own_sentence(_bare(found.message)))
+    there = set(map(_unquoted, _TOKEN.findall(line)))
+    named = any(_NAMED.search(token) for token in _TOKEN.findall(more) if _unquoted(token) not in there)
+    if not named or len(more) > MAX_ERROR_CHARACTERS or any(map(reads_like_an_order, _CLAUSE.split(more))):
+        return line
+    return more
 
 
 _TOKEN = lazy_pattern(r"[^\s,;:()\[\]{}<>]+")
@@ -179,20 +194,33 @@ def _speaker(line: str, command: str) -> str:
     if _names_itself(line, command):
         return ""
     into = _STEP_INTO.search(command) if _GONE.search(line) else None
-    return presentable(f"cd {into.group(1)}") if into else told_command(command)
+    return presentable(f"cd {into.group(1)}") if into else told_command(command, line)
 
 
-_PREPARES = frozenset("mkdir rm cp mv sleep export source echo touch chmod true".split())
+_PREPARES = frozenset("mkdir rm cp mv sleep export source echo touch chmod true cd pwd head tail conda nvm".split())
 _SEVERAL = 2
+_MOST_TOLD_TOGETHER = 3
+_CHARACTERS_TOLD_TOGETHER = 60
 
 
-def told_command(command: str) -> str:
-    """What a command is about, as it stands before an error; nobody's repository or host in it."""
-    ran = {(one.program, one.subcommand) for one in commands(command) if one.program not in _PREPARES}
-    programs = {program for program, _ in ran}
-    if len(programs) > 1:
-        return ""  # which of them it was the output alone could tell
-    said = tools.gist(command) if len(ran) < _SEVERAL else programs.pop()
+def told_command(command: str, line: str = "") -> str:
+    """What a command is about, as it stands before an error; nobody's repository or host in it.
+
+    Of several, the one that the line names; where it names none, all of them, for the output alone could tell.
+    """
+    meant = [one for one in commands(command) if one.program not in _PREPARES]
+    ran = dict.fromkeys((one.program, one.subcommand) for one in meant)
+    programs = list(dict.fromkeys(program for program, _ in ran))
+    if len(ran) < _SEVERAL:
+        said = tools.gist(meant[-1].text if meant else command)
+    else:
+        named = [one for one in ran if one[0] and re.search(rf"(?<![\w./-]){re.escape(one[0])}(?![\w./-])", line)]
+        called = [" ".join(filter(None, one)) for one in (named if len(named) == 1 else ran)]
+        if any(map(tools.danger, called)) or len(called) > _MOST_TOLD_TOGETHER:
+            called = programs
+        said = " && ".join(called) if len(called) <= _MOST_TOLD_TOGETHER else ""
+        if len(said) > _CHARACTERS_TOLD_TOGETHER:
+            said = " && ".join(programs[:_MOST_TOLD_TOGETHER])
     if tools.asks_elsewhere(said.partition(" ")[0]):
         said = " ".join(itertools.takewhile(lambda word: "/" not in word and ":" not in word, said.split()))
     return presentable(said) if not tools.danger(said) else ""
@@ -359,7 +387,8 @@ def _placed(told: _Told) -> str:
 
 
 def _with(message: str, details: Sequence[str]) -> str:
-    return f"{message.rstrip('.:')}: {', '.join(details)}" if details else message
+    said = [one.removeprefix(f"{DETAIL}: ") for one in details]
+    return f"{message.rstrip('.:')}: {', '.join(said)}" if said else message
 
 
 def _within(details: Sequence[str], room: int) -> list[str]:
@@ -388,11 +417,15 @@ _LEFT_OUT = (
     (lazy_pattern(r"^(?:…|[A-Z]:|~)?(?:[\\/]?[\w. -]+[\\/])+(?=[\w.-]+\.\w+\W)"), ""),
     (lazy_pattern(r"^[\w.]+\.targets\(\d+,\d+\): "), ""),
     (lazy_pattern(r"(?<![\w<>/])(?:…|~|[A-Za-z]:|\.{1,2})?(?:[\\/][\w.@+~-]+)+[\\/](?=[\w.@+-])"), ""),
+    (lazy_pattern(r"(?<=\.)(\w{1,6})(?:\(\d+,\d+\)|:\d+:\d+)(?=:| -)"), r"\1"),
+    (lazy_pattern(r"(?<=: )error (?=[A-Z]{2,8}\d{3,5}: )"), ""),
+    (lazy_pattern(r" \([0-9a-f]{7,64}\)| \(https?\S*\)"), ""),
+    (lazy_pattern(r" for improved performance\b| because it has no subtypes in its containing assembly\b"), ""),
 )
 # And where the last sentences are gone, too: name spaces, the inside of long quotes.
 _SHORTENED = (
+    (lazy_pattern(r"^\w{12,}(?=\w{20}\.\w{1,5}[(:])"), "…"),
     (lazy_pattern(r"^([\w.]{36})[\w.]{12,}(?=: )"), r"\1…"),
-    (lazy_pattern(r"^\w{12,}(?=\w{20}\.\w{1,5}[(:]\d)"), "…"),
     (lazy_pattern(r"\{[^{}]{20,}\}"), "{…}"),
     (lazy_pattern(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
     (lazy_pattern(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
@@ -471,15 +504,25 @@ def _step(lines: list[str]) -> str:
 
 def _bare(line: str) -> str:
     said = _ANNOTATION.sub("", _LOGGED.sub("", _STAMP.sub("", line.lstrip(_FRAME).rstrip(_END_OF_FRAME))))
-    bare = re.sub(r"^cd:\d+: ", "cd: ", _SHELL.sub("", said).strip())
+    bare = re.sub(
+        r"^cd:\d+: |^-+\^ ", lambda found: "cd: " if found.group()[0] == "c" else "", _SHELL.sub("", said).strip()
+    )
     return bare if len(_WORD.findall(bare)) >= _MIN_WORDS else re.sub(r"^(\w+):\d+: ", r"\1: ", said)
 
 
 def _own_sentence(line: str) -> str:
-    """Without the sentences that speak to a reader."""
+    """Without the sentences, and the last clauses of the first, that speak to a reader."""
     sentences = _SENTENCE.split(line)
     end = next((at for at, sentence in enumerate(sentences) if at and reads_like_an_order(sentence)), len(sentences))
-    return " ".join(" ".join(sentences[:end]).split())
+    said = " ".join(" ".join(sentences[:end]).split())
+    whole = said
+    while reads_like_an_order(said) or (said != whole and reads_like_an_order(_CLAUSE.split(said)[-1])):
+        shorter = _CLAUSE.split(said)
+        before = said[: said.rindex(shorter[-1])].rstrip(" ,;-")
+        if len(shorter) == 1 or len(before) < _LEAST_FIRST_CLAUSE or _IS_NO_SENTENCE.match(before):
+            break
+        said = before
+    return said
 
 
 def _cut(said: str, room: int) -> str:

@@ -322,7 +322,9 @@ _REPOSITORY = r"(?<![\w/.@-])(?:git@)?(?:[\w-]+\.)+[a-z]{2,6}[:/][\w.~-]+(?=/[\w
 _HOST = r"(?<![\w./@-])(?:[\w-]+\.)+(?:com|org|net|io|dev|app|cloud|internal|local|example)\b(?![\w./(-])"
 # A name of code that ends as hosts do: `src.app`, `socket.io`, `com.acme.app`; real hosts seldom end so.
 _CODE_NAME = r"(?:(?:com|org|net|io)\.)?(?:[\w-]+\.)*[\w-]+\.(?:io|dev|app|local)|(?:com|org)\.(?:[\w-]+\.)*example"
-_BEFORE_CODE = r"(?i)\b(?:modules?|named|packages?|attribute|artifact|class|symbol|namespace|import|app|target)[ :]+[\"'`]?$"
+_BEFORE_CODE = (
+    r"(?i)\b(?:modules?|named|packages?|attribute|artifact|class|symbol|namespace|import|app|target)[ :]+[\"'`]?$"
+)
 _AFTER_CODE = r"[\"'`]?(?: is (?:not (?:a|an|defined)\b|undefined|null)|:[A-Za-z_]|[\"'`]? has no )"
 _OF_CODE = r"(?:this|self|src|app|apps|tests?|window|process|module|exports|core|server|backend|frontend|lib)\."
 _OWN_FILE = r"\bfile://(?=/)(?:/(?=[A-Za-z]:))?"
@@ -359,6 +361,7 @@ def presentable(line: str) -> str:
     text = re.sub(r"<(?:email|host)>:[\w.~-]+(?=/)", "…", text)
     if "@" in text or "account " in text:
         text = re.sub(_ACCOUNT, "<user>", text)
+    text = re.sub(r"(Permission to )[\w.-]+(/[\w.-]+ denied to )[\w.-]+", r"\1<user>\2<user>", text)
     if "/" in text or "\\" in text:
         text = re.sub(_HOME_WITHIN, r"\1<user>", _shortened_paths(tilde(text)))
     if any(character.isdigit() for character in text):
