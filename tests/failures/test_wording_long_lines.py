@@ -200,8 +200,10 @@ def test_of_several_programs_all_are_named_unless_it_is_known_which_spoke() -> N
             "error: cannot format a.py: Cannot parse: 3:4: def show(self)",
         ),
         (
-            "error[E0308]: mismatched types\n --> src/rows.rs:3:4\n  |\n3 | let n: u32 = a();\n"
-            "  |              ^^^ expected `u32`, found `&str`",
+            (
+                "error[E0308]: mismatched types\n --> src/rows.rs:3:4\n  |\n3 | let n: u32 = a();\n"
+                "  |              ^^^ expected `u32`, found `&str`"
+            ),
             "error[E0308]: mismatched types: expected `u32`, found `&str` (rows.rs)",
         ),
         (

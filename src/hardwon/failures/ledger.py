@@ -519,7 +519,7 @@ def examine(session: Session) -> Findings:
     """Every failure worth remembering in a session, every fix that the session proves, every try it disproves."""
     calls = turns(session)
     failures = {turn.position: found for turn in calls if (found := occurrence(turn)) is not None}
-    trails = [follow(calls, at, found) for at, found in failures.items()]
+    trails = [follow(calls, at, found, session.cwd) for at, found in failures.items()]
     taken = [(trail.fix, trail.taken) for trail in trails if trail.fix and trail.taken]
     doubts = provenance.doubts([steps for _, steps in taken], calls)
     fixes = [replace(fix, untrusted=why) for (fix, _), why in zip(taken, doubts, strict=True)]

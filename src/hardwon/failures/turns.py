@@ -180,11 +180,17 @@ def called_otherwise(turn: Turn, later: Sequence[Turn]) -> Replacement | None:
     if len(output) > _MAX_OUTPUT_CHARACTERS:
         return None
     tried = commands(turn.call.command)
-    for other in later[:_CALLS_LOOKED_AHEAD]:
-        if other.call.action == "edit" or _MOVES.fullmatch(other.call.command):
+    code_counts = not _LACKS_ARGUMENT.search(output)  # how it is called has nothing to do with the code
+    for at, other in enumerate(later[:_CALLS_LOOKED_AHEAD]):
+        if (other.call.action == "edit" and code_counts) or _MOVES.fullmatch(other.call.command):
             return None
         if other.succeeded and other.call.action == "run" and tried:
-            found = _compared(tried, commands(other.call.command), output) or _written_otherwise(turn, other, output)
+            ran = commands(other.call.command)
+            found = (
+                _compared(tried, ran, output)
+                or _written_otherwise(turn, other, output)
+                or (_in_a_folder(tried, ran) if at == 0 and not _PASSES.search(output) else None)
+            )
             if found is not None:
                 step, called, cause, by = found
                 return Replacement(by, other, step, called, cause)
@@ -209,7 +215,8 @@ def _compared(tried: Sequence[Command], found: Sequence[Command], output: str) -
 
 def _elsewhere(tried: Sequence[Command], found: Sequence[Command]) -> _Found | None:
     """The same commands, without the step into a folder that is not there, or from another."""
-    if not tried[0].folder or [one.text for one in tried] != [one.text for one in found]:
+    found = _meant(tried, found)
+    if not tried[0].folder or not found:
         return None
     before, after = tried[0].folder, found[0].folder
     if not after:
@@ -218,6 +225,34 @@ def _elsewhere(tried: Sequence[Command], found: Sequence[Command]) -> _Found | N
         moved = Step("replace", f"`cd {_general(before)}` with `cd {_general(after)}`")
         return moved, "", "the error names what was replaced" if _is_near(before, after) else "", found[0]
     return None
+
+
+def _meant(tried: Sequence[Command], found: Sequence[Command]) -> Sequence[Command]:
+    """Those of a line that are the same as what was tried, where all else in it only looks; none otherwise."""
+    wanted = [one.text for one in tried]
+    if [one.text for one in found] != wanted:
+        found = [one for one in found if one.text in wanted or not tools.looks(one)]
+    return found if [one.text for one in found] == wanted else ()
+
+
+ONLY_THE_FOLDER = "nothing but the folder is another"
+_PASSES = lazy_pattern(
+    r"(?i)hang up|tim(?:ed?|e) ?out|ECONN|EPIPE|ETIMEDOUT|EAI_AGAIN|rate limit|too many|unavailable|temporar|network"
+    r"|socket|connect|locked|in use|busy|reset by|try again|retry|assert|expect"
+)
+"""What may be gone the next time, wherever that is."""
+
+
+def _in_a_folder(tried: Sequence[Command], found: Sequence[Command]) -> _Found | None:
+    """The very next call is the same, from the folder that it belongs into: nothing else can have made it pass."""
+    same = _meant(tried, found)
+    if not same or any(one.folder for one in tried) or tools.looks(tried[-1]):
+        return None
+    folder = same[0].folder.strip("'\"")
+    if not folder or folder.startswith(("$", "-", "..")) or any(one.folder != same[0].folder for one in same):
+        return None
+    told = tools.brief(f"cd {folder} && {same[0].text}", _MAX_CHARACTERS)
+    return None, told, ONLY_THE_FOLDER, same[0]
 
 
 def _is_near(one: str, other: str) -> bool:
