@@ -379,3 +379,38 @@ def test_what_several_have_in_common_is_no_other_name() -> None:
     assert generalised(missing) == "ls: …/src: No such file or directory"
     places = [f"src/reef.ts:{line}:13 - error TS2349: This expression is not callable." for line in (16, 20)]
     assert generalised(places) == "src/reef.ts - error TS2349: This expression is not callable."
+
+
+def test_of_ports_that_differ_the_newest_is_told() -> None:
+    lines = [f"Error: bind on address ('127.0.0.1', {port}): in use" for port in (8001, 8000)]
+    assert generalised(lines) == lines[0]
+    assert generalised(["curl: no answer of localhost:3000", "curl: no answer of localhost:80"]).endswith(":3000")
+
+
+@pytest.mark.parametrize(
+    ("output", "command", "line"),
+    [
+        (
+            "error: unknown option `cached'",
+            "git add a && git status --cached && git diff",
+            "`git status`: error: unknown option `cached'",
+        ),
+        (
+            "src/a.ts(1,8): error TS2349: This expression is not callable.\n  Type 'Reef' has no call signatures.",
+            "npx tsc",
+            "src/a.ts(1,8): error TS2349: This expression is not callable: Type 'Reef' has no call signatures.",
+        ),
+        (
+            "Error: /srv/reef/packages/core/dist/index.js has no tide",
+            "node a.js",
+            "Error: …/packages/core/dist/index.js has no tide",
+        ),
+        (
+            'Error response from daemon: Conflict. The container name "/reef" is already in use. You must remove it.',
+            "docker compose up",
+            'Error response from daemon: Conflict. The container name "/reef" is already in use.',
+        ),
+    ],
+)
+def test_a_stern_reader_knows_which_one_it_was(output: str, command: str, line: str) -> None:
+    assert shown(output, command) == line

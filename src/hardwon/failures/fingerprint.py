@@ -226,16 +226,23 @@ _DETAILS = lazy_pattern(
     r"(?:^|\s)\^+ (?P<label>(?!help: ).{4,120})$|^(?P<side>left|right): (?P<value>.{1,120})$"
     r"|^- (?!Expected)(?P<expected>\S.{0,120})$|^\+ (?!Received)(?P<received>\S.{0,120})$"
     r"|^> (?P<cause>(?:Could not|Cannot|Failed|No ).{4,140})$|^in \"(?P<file>[^\"]{1,120})\", line (?P<line>\d+)"
-    r"|^(?:on \S+ line \d+.*|(?P<sentence>(?:The|A|An) .{8,140}\"[\w.-]+\".*))$"
+    r"|^(?:on \S+ line \d+.*|(?P<sentence>(?:The|A|An) .{8,140}\"[\w.-]+\".*|(?:Type|Each|Property|Object) '.{4,140}))$"
 )
 _NEEDS_DETAIL = lazy_pattern(
     r"mismatched types|redundant \w+|left == right|left != right|deep equality|toStrictEqual|toEqual"
     r"|Could not (?:resolve|determine) .*configuration|while (?:scanning|parsing)|^Error: [A-Z][a-z ]+$"
+    r"|error TS\d+: [A-Za-z ]+\.$"
+)
+_IN_USE = lazy_pattern(r"(?i)address already in use\W*$|address in use\W*$")
+_ADDRESS_IN_USE = lazy_pattern(
+    r"(?i)\b(?:address|port|listen\w*|bind)\b[^\n]{0,24}?((?:[\w.-]+|\[::1?\]|\*)?:\d{2,5}|port \d{2,5})\b"
 )
 
 
 def _detail(said: str, last: str, text: str) -> str:
     """What stands below an error that says of nothing in particular what is wrong with it."""
+    if _IN_USE.search(last) and (taken := _ADDRESS_IN_USE.search(text)):
+        return f"{DETAIL}: {taken.group(1)}"
     if not any(map(_NEEDS_DETAIL.search, said.split("\n"))):
         return ""
     told: list[str] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -58,6 +58,8 @@ _ANNOTATION = lazy_pattern(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::
 _BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| with identity '[^']*'| \(In '.*$")
 """What a tool says twice."""
 _MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
+_OF_PROJECT = lazy_pattern(r"\s+\[[^\]\s]*(?:proj(?:::[^\]]*)?\])?$|(?<=[.!?]) \w{1,3}$")
+"""The project that a compiler worked on, and what is left of a word at the end of a screen."""
 _DRAWN_OVER = lazy_pattern(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\)$")
 """The end of a link stands where the message stood: two lines of a screen became one."""
 _LEADS_TO_NOTHING = lazy_pattern(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$|\s+mapped as:?$")
@@ -198,6 +200,8 @@ def _speaker(line: str, command: str) -> str:
 
 
 _PREPARES = frozenset("mkdir rm cp mv sleep export source echo touch chmod true cd pwd head tail conda nvm".split())
+_PROGRAM = lazy_pattern(r"[\w./\\~@:+-]*[A-Za-z][\w.+-]*(?<!^-)")
+_MIN_OPTION = 4
 _SEVERAL = 2
 _MOST_TOLD_TOGETHER = 3
 _CHARACTERS_TOLD_TOGETHER = 60
@@ -208,13 +212,15 @@ def told_command(command: str, line: str = "") -> str:
 
     Of several, the one that the line names; where it names none, all of them, for the output alone could tell.
     """
-    meant = [one for one in commands(command) if one.program not in _PREPARES]
+    meant = [one for one in commands(command) if one.program not in _PREPARES and _PROGRAM.fullmatch(one.program)]
     ran = dict.fromkeys((one.program, one.subcommand) for one in meant)
     programs = list(dict.fromkeys(program for program, _ in ran))
     if len(ran) < _SEVERAL:
         said = tools.gist(meant[-1].text if meant else command)
     else:
-        named = [one for one in ran if one[0] and re.search(rf"(?<![\w./-]){re.escape(one[0])}(?![\w./-])", line)]
+        named = [one for one in ran if _says_its_name(one[0], line)] or [
+            (one.program, one.subcommand) for one in meant if _says_one_of(one.options, line)
+        ]
         called = [" ".join(filter(None, one)) for one in (named if len(named) == 1 else ran)]
         if any(map(tools.danger, called)) or len(called) > _MOST_TOLD_TOGETHER:
             called = programs
@@ -224,6 +230,16 @@ def told_command(command: str, line: str = "") -> str:
     if tools.asks_elsewhere(said.partition(" ")[0]):
         said = " ".join(itertools.takewhile(lambda word: "/" not in word and ":" not in word, said.split()))
     return presentable(said) if not tools.danger(said) else ""
+
+
+def _says_its_name(program: str, line: str) -> bool:
+    return re.search(rf"(?<![\w./-]){re.escape(program)}(?![\w./-])", line) is not None
+
+
+def _says_one_of(options: Iterable[str], line: str) -> bool:
+    """Whether a line speaks of an option that a command was called with."""
+    bare = {option.lstrip("-").partition("=")[0] for option in options}
+    return any(len(one) >= _MIN_OPTION and _says_its_name(one, line) for one in bare)
 
 
 def generalised(lines: list[str]) -> str:
@@ -246,18 +262,26 @@ _WHERE_IT_WAS = lazy_pattern(
 """A line and a column of a file that are another each time."""
 
 
-_ANY_FILE = lazy_pattern(r"^…(?:\([\d…,]+\)|(?::[\d…]+)+): (?=\w)| \(…\)$")
+_POSITION = lazy_pattern(
+    r"(?<=\w)\(\d+(?:,\d+)?\)(?=:)|(?<=\.\w{2}):\d+(?::\d+)?(?=:? )|(?<=\.\w{3}):\d+(?::\d+)?(?=:? )"
+)
+_ANY_FILE = lazy_pattern(r"^…(?:\([\d…,]+\)|(?::[\d…]+)+)?: (?=\w)| \(…\)$")
 _HOLE = lazy_pattern(r"…(?!/)")
 
 
 def _common(lines: list[str]) -> str:
+    if len({tuple(_POSITION.findall(line)) for line in lines}) > 1:
+        lines = [_POSITION.sub("", line) for line in lines]
     newest, *others = lines
     kept = _pieces(newest)
     unlike = False
     for other in others:
         pieces = _pieces(other)
         if len(pieces) == len(kept):
-            kept = [one if one in ("…", two) else "…" for one, two in zip(kept, pieces, strict=True)]
+            kept = [
+                one if one in ("…", two) or (two.isdecimal() and _is_port(kept, at)) else "…"
+                for at, (one, two) in enumerate(zip(kept, pieces, strict=True))
+            ]
         else:
             there = set(pieces)
             kept = [one if one in there or not one.strip() else "…" for one in kept]
@@ -269,6 +293,14 @@ def _common(lines: list[str]) -> str:
     if unlike and len(_HOLE.findall(line)) > 1:
         return newest  # what is left of it is no sentence
     return line if len(_WORD.findall(line)) >= _MIN_WORDS or newest.startswith("`") else newest
+
+
+_BEFORE_A_PORT = lazy_pattern(r"(?:localhost|\d\.\d+|\bport|::1?\]?|<ip>|<host>)['\"]?[\s:,]{1,3}$")
+
+
+def _is_port(pieces: Sequence[str], at: int) -> bool:
+    """Where something listens is told of the newest: without it nobody knows which one is meant."""
+    return pieces[at].isdecimal() and _BEFORE_A_PORT.search("".join(pieces[max(0, at - 6) : at])) is not None
 
 
 def reads_like_an_order(line: str) -> bool:
@@ -343,7 +375,7 @@ def _telling(found: Fingerprint) -> _Told:
     checked = next((code.group(1) for one in lines if (code := _CHECKED.match(one))), "")
     details = list(dict.fromkeys(one for one in lines if _DETAIL.match(one) and one != best))[:2]
     line, *details = _presented([best, *([checked] if checked else []), *details])
-    line = _DRAWN_OVER.sub(r"\1", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", line)))
+    line = _DRAWN_OVER.sub(r"\1", _OF_PROJECT.sub("", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", line))))
     if checked:
         checked, *details = details
         rest = [one for one in details if not (one.startswith("Expected") and _value(one) and _value(one) in checked)]
@@ -424,7 +456,7 @@ _LEFT_OUT = (
 )
 # And where the last sentences are gone, too: name spaces, the inside of long quotes.
 _SHORTENED = (
-    (lazy_pattern(r"^\w{12,}(?=\w{20}\.\w{1,5}[(:])"), "…"),
+    (lazy_pattern(r"^\w{24,}(?=\w{20}\.\w{1,5}[(:])"), "…"),
     (lazy_pattern(r"^([\w.]{36})[\w.]{12,}(?=: )"), r"\1…"),
     (lazy_pattern(r"\{[^{}]{20,}\}"), "{…}"),
     (lazy_pattern(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
@@ -514,13 +546,13 @@ def _own_sentence(line: str) -> str:
     """Without the sentences, and the last clauses of the first, that speak to a reader."""
     sentences = _SENTENCE.split(line)
     end = next((at for at, sentence in enumerate(sentences) if at and reads_like_an_order(sentence)), len(sentences))
-    said = " ".join(" ".join(sentences[:end]).split())
+    said = " ".join(" ".join(sentences[: end + 1]).split())
     whole = said
     while reads_like_an_order(said) or (said != whole and reads_like_an_order(_CLAUSE.split(said)[-1])):
         shorter = _CLAUSE.split(said)
         before = said[: said.rindex(shorter[-1])].rstrip(" ,;-")
         if len(shorter) == 1 or len(before) < _LEAST_FIRST_CLAUSE or _IS_NO_SENTENCE.match(before):
-            break
+            return " ".join(" ".join(sentences[:end]).split())
         said = before
     return said
 

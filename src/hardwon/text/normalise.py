@@ -372,6 +372,9 @@ def presentable(line: str) -> str:
     return " ".join(text.split())
 
 
+_NOBODYS_HOSTS = ("host.docker.internal",)
+
+
 def _host(found: re.Match[str]) -> str:
     name, said = found.group(), found.string
     of_code = (
@@ -379,17 +382,27 @@ def _host(found: re.Match[str]) -> str:
         or re.search(_BEFORE_CODE, said[: found.start()])
         or re.match(_AFTER_CODE, said[found.end() :])
     )
-    return name if (of_code and re.fullmatch(_CODE_NAME, name)) or name == "host.docker.internal" else "<host>"
+    product = re.fullmatch(r"[a-z]*[A-Z]\w+\.net", name)  # xUnit.net
+    return name if (of_code and re.fullmatch(_CODE_NAME, name)) or product or name in _NOBODYS_HOSTS else "<host>"
+
+
+_PARTS_KEPT, _PARTS_KEPT_OF_COMMON_NAMES = 2, 4
+_COMMON_NAMES = frozenset(
+    "index main mod lib src test tests docs dist package page route layout config utils types __init__ README".split()
+)
 
 
 def _shortened_paths(text: str) -> str:
-    """Deep paths by their last two parts, and by as many more as it takes to tell them from each other."""
+    """Deep paths by their last parts, and by as many more as it takes to say of which package or folder."""
     parts = {path: re.split(r"[\\/]", path) for path in re.findall(_DEEP_PATH, text)}
 
     def end(found: re.Match[str]) -> str:
         own = parts[found.group()]
         others = [other for other in parts.values() if other != own]
-        kept = next((n for n in range(2, len(own)) if all(other[-n:] != own[-n:] for other in others)), len(own))
+        least = _PARTS_KEPT_OF_COMMON_NAMES if own[-1].partition(".")[0] in _COMMON_NAMES else _PARTS_KEPT
+        if "node_modules" in own:
+            least = min(len(own) - own.index("node_modules"), _PARTS_KEPT_OF_COMMON_NAMES + 1)
+        kept = next((n for n in range(least, len(own)) if all(other[-n:] != own[-n:] for other in others)), len(own))
         return "…/" + "/".join(own[-kept:]) if kept < len(own) else found.group()
 
     return re.sub(_DEEP_PATH, end, text)
