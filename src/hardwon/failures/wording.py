@@ -199,7 +199,9 @@ def _speaker(line: str, command: str) -> str:
     return presentable(f"cd {into.group(1)}") if into else told_command(command, line)
 
 
-_PREPARES = frozenset("mkdir rm cp mv sleep export source echo touch chmod true cd pwd head tail conda nvm".split())
+_PREPARES = frozenset(
+    "eval mkdir rm cp mv sleep export source echo touch chmod true cd pwd head tail conda nvm".split()
+)
 _PROGRAM = lazy_pattern(r"[\w./\\~@:+-]*[A-Za-z][\w.+-]*(?<!^-)")
 _MIN_OPTION = 4
 _SEVERAL = 2
@@ -543,18 +545,21 @@ def _bare(line: str) -> str:
 
 
 def _own_sentence(line: str) -> str:
-    """Without the sentences, and the last clauses of the first, that speak to a reader."""
-    sentences = _SENTENCE.split(line)
-    end = next((at for at, sentence in enumerate(sentences) if at and reads_like_an_order(sentence)), len(sentences))
-    said = " ".join(" ".join(sentences[: end + 1]).split())
-    whole = said
-    while reads_like_an_order(said) or (said != whole and reads_like_an_order(_CLAUSE.split(said)[-1])):
-        shorter = _CLAUSE.split(said)
-        before = said[: said.rindex(shorter[-1])].rstrip(" ,;-")
-        if len(shorter) == 1 or len(before) < _LEAST_FIRST_CLAUSE or _IS_NO_SENTENCE.match(before):
-            return " ".join(" ".join(sentences[:end]).split())
-        said = before
-    return said
+    """Up to the sentence that speaks to a reader, and of that the clauses before the one that does."""
+    said: list[str] = []
+    for at, sentence in enumerate(_SENTENCE.split(line)):
+        if reads_like_an_order(sentence):
+            return " ".join(" ".join((*said, _own_clauses(sentence) or ("" if at else sentence))).split())
+        said.append(sentence)
+    return " ".join(" ".join(said).split())
+
+
+def _own_clauses(sentence: str) -> str:
+    """The beginning of a sentence that ends in an order; empty where nothing of it stands alone."""
+    ends = [found.start() for found in _CLAUSE.finditer(sentence)]
+    heads = (sentence[:end] for end in reversed(ends))
+    own = (head for head in heads if not any(map(reads_like_an_order, (head, *_CLAUSE.split(head)))))
+    return next((head for head in own if len(head) >= _LEAST_FIRST_CLAUSE and not _IS_NO_SENTENCE.match(head)), "")
 
 
 def _cut(said: str, room: int) -> str:
