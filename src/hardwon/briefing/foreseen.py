@@ -17,7 +17,7 @@ from hardwon.briefing.policy import FAILURES_TOLD, against_failure, most_told, u
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.signature import informative
-from hardwon.failures.wording import says_what_failed, told_command, without_speaker
+from hardwon.failures.wording import from_elsewhere, says_what_failed, told_command, without_speaker
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.store import failures, sessions
 from hardwon.store.database import Database
@@ -134,7 +134,7 @@ def _not_told(row: FailureRow) -> str:
     vague = masked and (
         row.signature.count("…") > 1
         or _OF_JSON.search(row.signature) is not None
-        or (row.family == "generic" and not informative(row.signature))
+        or (row.family == "generic" and (not informative(row.signature) or from_elsewhere("", row.command)))
     )
     answer = row.family == "http" and without_speaker(row.error).startswith("error: ")  # in masked words of a server
     if vague or answer or not says_what_failed(row.error):

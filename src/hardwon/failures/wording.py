@@ -108,7 +108,7 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
 
 def printed_line(line: str, tool: str, command: str) -> str:
     """A line that a command of this project printed, as it may be quoted; empty where it may not."""
-    if _from_elsewhere(tool, command) or _PROPOSES.search(line):
+    if from_elsewhere(tool, command) or _PROPOSES.search(line):
         return ""
     said = presentable(_own_sentence(_bare(line)))
     return (
@@ -126,7 +126,7 @@ def _spoken_by_the_shell(found: Fingerprint) -> str:
 
 def _quoted(found: Fingerprint, tool: str, command: str) -> str:
     answered = found.family == "http" and found.error_type == "answer"  # in a server's words
-    if answered or (found.family not in ("usage", "shell") and _from_elsewhere(tool, command)):
+    if answered or (found.family not in ("usage", "shell") and from_elsewhere(tool, command)):
         return presentable(signature(found))
     told = _telling(found)
     told = told._replace(message=_own_sentence(told.message))
@@ -344,7 +344,7 @@ def without_speaker(line: str) -> str:
     return _LEAD.sub("", line)
 
 
-def _from_elsewhere(tool: str, command: str) -> bool:
+def from_elsewhere(tool: str, command: str) -> bool:
     """A page, a server's answer or another program's tool: never quoted."""
     return (
         _NETWORK_TOOL.search(tool) is not None
