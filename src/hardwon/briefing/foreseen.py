@@ -16,8 +16,8 @@ from typing import NamedTuple
 from hardwon.briefing.policy import FAILURES_TOLD, against_failure, most_told, unlikely
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
+from hardwon.failures.quoting import from_elsewhere, says_what_failed, told_command, without_speaker
 from hardwon.failures.signature import informative
-from hardwon.failures.wording import from_elsewhere, says_what_failed, told_command, without_speaker
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.store import failures, sessions
 from hardwon.store.database import Database

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 from hardwon.failures import provenance, tools
 from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, joined
 from hardwon.failures.fixes import follow
+from hardwon.failures.quoting import error_line
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
 from hardwon.failures.tools import checks, looks
 from hardwon.failures.turns import Turn, turns
-from hardwon.failures.wording import error_line
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult, Transcript
 from hardwon.sessions import loss, reader

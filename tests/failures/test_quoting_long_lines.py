@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.wording import MAX_ERROR_CHARACTERS, generalised, says_what_failed, told_command, without_speaker
+from hardwon.failures.quoting import MAX_ERROR_CHARACTERS, generalised, says_what_failed, told_command, without_speaker
 from hardwon.text.normalise import presentable
-from tests.failures.test_wording import shown
+from tests.failures.test_quoting import shown
 
 _LONG = "Northern.Reef.Tide.Gauge"
 
