@@ -44,7 +44,7 @@ def told(folder: str) -> Iterator[dict[str, object]]:
                 source, path, position, excerpt, command = db.query(
                     "SELECT o.source, s.path, o.position, o.excerpt, o.command FROM occurrence o "
                     "JOIN session s ON s.id = o.source WHERE o.failure = ? AND o.project = ? "
-                    "ORDER BY o.at DESC LIMIT 1",
+                    "ORDER BY o.at DESC, o.position DESC LIMIT 1",
                     (one.row.id, project),
                 )[0]
                 calls = _calls(str(Path(path).expanduser()), source)
