@@ -28,8 +28,8 @@ from hardwon.store import failures
 from hardwon.store.failures import FailureRow
 from hardwon.store.sessions import session_id
 
-_RAW_CHARACTERS = 1_500
-_COMMAND_CHARACTERS = 300
+_RAW_CHARACTERS = 3_000
+_COMMAND_CHARACTERS = 600
 
 
 def told(folder: str) -> Iterator[dict[str, object]]:
@@ -44,7 +44,7 @@ def told(folder: str) -> Iterator[dict[str, object]]:
                 source, path, position, excerpt, command = db.query(
                     "SELECT o.source, s.path, o.position, o.excerpt, o.command FROM occurrence o "
                     "JOIN session s ON s.id = o.source WHERE o.failure = ? AND o.project = ? "
-                    "ORDER BY o.at DESC LIMIT 1",
+                    "ORDER BY o.at DESC, o.position DESC LIMIT 1",
                     (one.row.id, project),
                 )[0]
                 calls = _calls(str(Path(path).expanduser()), source)
@@ -72,7 +72,7 @@ def _as_told(row: FailureRow) -> str:
 def _around(raw: str, excerpt: str) -> str:
     """As much of the output as can be read, about the place that the line is from."""
     at = max((raw.find(line.strip()[:60]) for line in excerpt.strip().split("\n")), default=0)
-    start = max(0, min(at - _RAW_CHARACTERS // 3, len(raw) - _RAW_CHARACTERS))
+    start = max(0, min(at - _RAW_CHARACTERS // 3, len(raw) - _RAW_CHARACTERS)) if at > _RAW_CHARACTERS * 2 // 3 else 0
     return raw[start : start + _RAW_CHARACTERS].strip()
 
 

@@ -34,7 +34,7 @@ OTHER_HISTORIES = ("replay/specstory-cli", "transcripts/opencode", "transcripts/
 BUDGETS = (150, 300, 600)
 PIECES = (8, 13, 20)
 WHOLE = 1 << 20
-BARS = (0.0, 0.01, LEAST_CHANCE, 0.03, 0.05)
+BARS = (0.0, 0.005, LEAST_CHANCE, 0.02, 0.04)
 _LEAST_FORESEEABLE = 5
 _LEAST_SHARE = 0.1
 
@@ -46,7 +46,7 @@ class Known(NamedTuple):
     tokens: int
     chance: float
     age: int
-    met: float
+    met: int
 
 
 class Start(NamedTuple):
@@ -114,17 +114,18 @@ def choices(piece: Sequence[Start]) -> list[Choice]:
     for start in piece:
         since = begun.setdefault(start.project, start.at)
         known = [
-            (one._replace(visits=visits), tokens)
+            (one._replace(visits=visits, row=one.row._replace(first_seen=visits[-1])), tokens)
             for one, tokens in start.known
             if (visits := tuple(at for at in one.visits if at >= since))
         ]
         errors = sum(len(one.visits) for one, _ in known)
-        chances = Chances(errors, len(known), [at for at in start.starts if at >= since])
+        starts = [at for at in start.starts if at >= since]
+        chances = Chances(errors, len(known), starts, [one.row.first_seen for one, _ in known])
         seen = [(one, tokens, chances.of(one)) for one, tokens in known]
         found.append(
             Choice(
                 [
-                    Known(one.row.id, tokens, chance.value, chances.age(one.visits[0]), chance.met)
+                    Known(one.row.id, tokens, chance.value, chances.age(one.visits[0]), len(one.visits))
                     for one, tokens, chance in seen
                 ],
                 start.met,

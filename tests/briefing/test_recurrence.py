@@ -24,12 +24,12 @@ def met(*days_ago: int, family: str = "git", words: str = "fatal: the tide is ou
 
 
 def chance(one: Likely, errors: tuple[int, int] = (20, 10)) -> float:
-    return Chances(*errors, STARTS).of(one).value
+    return Chances(*errors, STARTS, STARTS[-10:] * errors[1]).of(one).value
 
 
 @given(st.lists(st.integers(0, 90), min_size=1, max_size=12), st.integers(0, 90))
-def test_another_session_that_met_it_never_makes_it_less_likely(days: list[int], more: int) -> None:
-    assert chance(met(*days, more)) >= chance(met(*days))
+def test_another_session_that_met_it_since_never_makes_it_less_likely(days: list[int], more: int) -> None:
+    assert chance(met(*days, min(more, max(days)))) >= chance(met(*days))
 
 
 def test_it_fades_with_every_session_that_did_not_meet_it() -> None:
@@ -48,16 +48,17 @@ def test_what_the_surroundings_refuse_is_likelier_than_a_mistake_in_the_code_of_
     assert chance(mistake) < min(chance(other) for other in (missing, folder, module))
 
 
-def test_one_line_is_told_where_hardly_anything_comes_back_and_many_where_much_does() -> None:
-    assert most_told(*ALL_COME_BACK) == most_told(20, 16) == FAILURES_TOLD
-    assert most_told(*NONE_COMES_BACK) == most_told(109, 106) == 1
+def test_few_lines_are_told_where_several_errors_were_met_and_none_came_back() -> None:
+    assert most_told(*ALL_COME_BACK) == most_told(20, 16) == most_told(1, 1) == most_told(5, 5) == FAILURES_TOLD
+    assert most_told(*NONE_COMES_BACK) == most_told(6, 6) == 2
 
 
-def test_a_new_project_is_told_what_its_first_sessions_met_until_it_is_known_that_errors_do_not_come_back() -> None:
-    assert most_told(1, 1) == most_told(12, 12) == FAILURES_TOLD
-    assert most_told(13, 13) == 1
-    one = Chances(3, 3, STARTS[-2:]).of(met(1, family="shell", words="command not found: pnpm"))
-    assert not unlikely(one.value, one.value)
+def test_a_new_project_is_told_what_its_last_session_met_and_falls_silent_when_nothing_comes_back() -> None:
+    missing = met(1, family="shell", words="command not found: pnpm")
+    young = Chances(1, 1, STARTS[-2:], [missing.row.first_seen]).of(missing)
+    assert not unlikely(young.value, young.value)
+    seldom = Chances(109, 106, STARTS, [day for day in STARTS[-40:] for _ in range(3)]).of(missing)
+    assert unlikely(seldom.value, seldom.value)
 
 
 def test_what_is_not_likely_at_all_is_never_told() -> None:

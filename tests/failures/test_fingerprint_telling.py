@@ -6,8 +6,8 @@ import pytest
 
 from hardwon.failures.fingerprint import fingerprint, is_consequence, is_place, leads_on, with_whole_lines
 from hardwon.failures.ledger import printed
-from hardwon.failures.turns import generalised, says_what_failed
-from tests.failures.test_turns_error_line import shown
+from hardwon.failures.quoting import generalised, says_what_failed
+from tests.failures.test_quoting import shown
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,23 @@
 """The failures that a session is likely to meet, the likeliest first, each as a line with what worked against it.
 
-A failure is as likely to come back as the share of the sessions that met it, each the lighter the longer ago it was,
-with so many more sessions without it as errors seldom come back in this project: where nobody knows yet, a few.
+A failure that was met once comes back as often as errors of this project do: the rate of all projects at first, then
+what its own sessions show, so that a project whose errors never come back falls silent. With every session since, its
+own record counts more than that rate: those that met it again of those that might have, the older the lighter.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardwon.briefing.policy import against_failure, met_by_chance, most_told, share_that_comes_back, unlikely
+from hardwon.briefing.policy import FAILURES_TOLD, against_failure, most_told, unlikely
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
+from hardwon.failures.quoting import from_elsewhere, says_what_failed, told_command, without_speaker
 from hardwon.failures.signature import informative
-from hardwon.failures.turns import says_what_failed, told_command, without_speaker
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.store import failures, sessions
 from hardwon.store.database import Database
@@ -26,8 +27,12 @@ from hardwon.text.shown import failure_line, one_line, remedy
 
 SESSIONS_REMEMBERED = 256
 """Sessions that are counted one by one; what is older is as old as that."""
-_SESSIONS_OF_DOUBT = 1 / 3
-"""Sessions without the error that are added where all errors come back; four times as many where half of them do."""
+_CAME_BACK_BEFORE, _SESSIONS_BEFORE = 0.5, 10.0
+"""As if of ten sessions that might have met an error again half a one had: fitted over the projects to tune on."""
+_SESSIONS_OF_DOUBT = 6.0
+"""So many sessions the project's rate is worth, beside an error's own record."""
+_FADES = 0.3
+"""How fast an error that was not met lately grows unlikely, over what its record says."""
 _WEIGHT_OF_A_MISTAKE = 0.4
 """Of the day, in the code: it is mended where it is met."""
 _SURROUNDINGS = lazy_pattern(
@@ -44,28 +49,32 @@ class Chance(NamedTuple):
     """How likely a failure is to come back in the next session, and what says so."""
 
     value: float
-    met: float
-    """The sessions that met it, each the lighter the longer ago it was; and all sessions."""
+    again: float
+    """The sessions that met it again, each the lighter the longer ago it was; and all since it was met first."""
     of: float
-    came_back: float
-    """The share of the project's errors that an earlier session had had."""
+    rate: float
+    """At which errors come back in this project."""
     is_mistake: bool
 
 
 class Chances:
     """What the failures of a project tell about each of them."""
 
-    def __init__(self, errors: int, different: int, starts: Sequence[int]) -> None:
+    def __init__(self, errors: int, different: int, starts: Sequence[int], first_seen: Iterable[int]) -> None:
         """`errors` counts a failure once for each session that met it."""
         self._starts = starts
-        self._came_back = share_that_comes_back(errors, different)
-        self._of = sum(map(_weight, range(len(starts))))
+        might_have = sum(map(self.age, first_seen))
+        self._rate = (_CAME_BACK_BEFORE + errors - different) / (_SESSIONS_BEFORE + might_have)
 
     def of(self, one: Likely) -> Chance:
-        met = sum(_weight(self.age(at)) for at in one.visits or (one.row.last_seen,))
-        share = met / (self._of + _SESSIONS_OF_DOUBT / self._came_back**2)
+        since = self.age(one.row.first_seen)
+        ages = [self.age(at) for at in one.visits or (one.row.last_seen,)]
+        again = sum(_weight(age) for age in ages if age < since)
+        of = sum(map(_weight, range(since)))
         mistake = one.row.family in CODE_FAMILIES and not _SURROUNDINGS.search(one.row.error)
-        return Chance(share * (_WEIGHT_OF_A_MISTAKE if mistake else 1), met, self._of, self._came_back, mistake)
+        believed = _SESSIONS_OF_DOUBT * self._rate * (_WEIGHT_OF_A_MISTAKE if mistake else 1)
+        share = (believed + again) / (_SESSIONS_OF_DOUBT + of)
+        return Chance(min(1.0, share) * (1 + min(ages)) ** -_FADES, again, of, self._rate, mistake)
 
     def age(self, at: int) -> int:
         """In sessions: 0 for what the last one met."""
@@ -93,22 +102,19 @@ def failure_lines(
     known = failures.likely(db, project, _FAILURES_CONSIDERED, [id for id in fits if id.startswith("F")])
     fixes = failures.fixes(db, [one.row.id for one in known], project, only_here=only_here)
     met = failures.met_in(db, project)
-    chances = Chances(met.errors, met.different, sessions.starts(db, project, SESSIONS_REMEMBERED))
+    starts = sessions.starts(db, project, SESSIONS_REMEMBERED)
+    chances = Chances(met.errors, met.different, starts, [one.row.first_seen for one in known])
     scored = []
     for one in known:
         if reason := _not_told(one.row):
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
         chance = chances.of(one)
-        wanted = once_is_enough or one.row.id in fits or best_fix(fixes[one.row.id]) is not None
-        if reason := met_by_chance(one.row.sessions, chance.came_back, wanted=wanted):
-            left_out.append(LeftOut(id=one.row.id, reason=reason))
-            continue
         scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance))
     scored.sort(key=lambda entry: (-entry[0], best_fix(fixes[entry[1].row.id]) is None, entry[1].row.id))
     most = most_told(met.errors, met.different)
-    told = [entry for entry in scored[:most] if not unlikely(entry[0], scored[0][0])]
-    full = "likelier failures fill the block" if most > 1 else "errors do not come back here"
+    told = [entry for entry in scored[:most] if once_is_enough or not unlikely(entry[0], scored[0][0])]
+    full = "likelier failures fill the block" if most == FAILURES_TOLD else "errors do not come back here"
     left_out.extend(
         LeftOut(id=one.row.id, reason=unlikely(value, scored[0][0]) or full) for value, one, _ in scored[len(told) :]
     )
@@ -128,9 +134,10 @@ def _not_told(row: FailureRow) -> str:
     vague = masked and (
         row.signature.count("…") > 1
         or _OF_JSON.search(row.signature) is not None
-        or (row.family == "generic" and not informative(row.signature))
+        or (row.family == "generic" and (not informative(row.signature) or from_elsewhere("", row.command)))
     )
-    if vague or not says_what_failed(row.error):
+    answer = row.family == "http" and without_speaker(row.error).startswith("error: ")  # in masked words of a server
+    if vague or answer or not says_what_failed(row.error):
         return "its words do not say what went wrong"
     return against_failure(row.family)
 
@@ -189,14 +196,16 @@ def _speaker(row: FailureRow) -> str:
         return ""
     named = re.match(r"([a-z][\w.-]*): ", row.error)
     said = named.group(1) if named and named.group(1) in row.command.split() else ""
-    gist = told_command(row.command) if row.family != "hook" else presentable(tools.gist(row.command))
+    gist = told_command(row.command, row.error) if row.family != "hook" else presentable(tools.gist(row.command))
+    if (said or row.error.endswith(f": {gist}")) and all(word.rstrip("…") in row.error for word in gist.split()):
+        return ""  # the line says it all
     return gist if not said or said in gist.split() else said
 
 
 def _why_failure(one: Likely, chance: Chance, fit: float) -> str:
     return (
-        f"chance {chance.value:.2f}: met in {chance.met:.1f} of {chance.of:.1f} sessions (older ones count less), "
-        f"and {chance.came_back:.0%} of this project's errors come back"
+        f"chance {chance.value:.2f}: met again in {chance.again:.1f} of {chance.of:.1f} sessions (older ones count "
+        f"less), and errors of this project come back in {chance.rate:.1%} of them"
         f"{', a mistake in the code' if chance.is_mistake else ''}; "
         f"× fit {1 + fit:.2f}; "
         f"{counted(one.row.occurrences, 'time')} in {counted(one.row.sessions, 'session')}"

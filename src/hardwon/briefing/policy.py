@@ -48,11 +48,9 @@ FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
 SPARE_LINES = 16
-_BEFORE_ANYTHING_IS_KNOWN = (3, 18)
-"""As if three of eighteen errors had been ones of an earlier session."""
-_LEAST_SHARE_THAT_COMES_BACK = 0.10
-_SHARE_AT_WHICH_ONCE_IS_ENOUGH = 0.2
-LEAST_CHANCE = 1 / 60
+_ERRORS_THAT_TELL = 6
+_TOLD_WHERE_NONE_CAME_BACK = 2
+LEAST_CHANCE = 0.01
 LEAST_OF_THE_LIKELIEST = 0.25
 LESSON_TOKENS = 1_800
 """Most of a budget that lessons, and what else a task brings, may take."""
@@ -95,23 +93,10 @@ def below_bar(confidence: float, min_confidence: float) -> str:
     return f"confidence {confidence:.2f} is not above {min_confidence}" if confidence <= min_confidence else ""
 
 
-def share_that_comes_back(errors: int, different: int) -> float:
-    """Of a project's errors, each counted once for a session that met it: those that an earlier session had met."""
-    back, of = _BEFORE_ANYTHING_IS_KNOWN
-    return (errors - different + back) / (errors + of)
-
-
 def most_told(errors: int, different: int) -> int:
-    """How many failures a session is told at the most: one where it is known that errors do not come back."""
-    comes_back = share_that_comes_back(errors, different) >= _LEAST_SHARE_THAT_COMES_BACK
-    return FAILURES_TOLD if comes_back else 1
-
-
-def met_by_chance(sessions: int, came_back: float, *, wanted: bool) -> str:
-    """Why what one session met is not worth a line: no task asks for it, nothing helps, few errors come back."""
-    if sessions > 1 or wanted or came_back >= _SHARE_AT_WHICH_ONCE_IS_ENOUGH:
-        return ""
-    return "one session met it, and few errors are known to come back here"
+    """How many failures a session is told at the most: few where several were met and none came back."""
+    none_came_back = errors == different and errors >= _ERRORS_THAT_TELL
+    return _TOLD_WHERE_NONE_CAME_BACK if none_came_back else FAILURES_TOLD
 
 
 def unlikely(chance: float, likeliest: float) -> str:

@@ -213,9 +213,48 @@ def _with_what_follows(excerpt: str, text: str) -> str:
         after = ", ".join(" ".join(one.split()) for one in below(last, text)[:2])
     elif last.endswith("No overload matches this call."):
         after = next((one for one in below(last, text) if one.startswith(("Argument of ", "Type ", "Object "))), "")
+    elif leads_on(said):
+        after = continued(last, text)
     else:
-        after = continued(last, text) if leads_on(said) else ""
+        after = _detail(said, last, text)
     return f"{said}\n{after}" if after else excerpt
+
+
+DETAIL = "Detail"
+"""Labels what a tool says of its error below it, without a label of its own."""
+_DETAILS = lazy_pattern(
+    r"(?:^|\s)\^+ (?P<label>(?!help: ).{4,120})$|^(?P<side>left|right): (?P<value>.{1,120})$"
+    r"|^- (?!Expected)(?P<expected>\S.{0,120})$|^\+ (?!Received)(?P<received>\S.{0,120})$"
+    r"|^> (?P<cause>(?:Could not|Cannot|Failed|No ).{4,140})$|^in \"(?P<file>[^\"]{1,120})\", line (?P<line>\d+)"
+    r"|^(?:on \S+ line \d+.*|(?P<sentence>(?:The|A|An) .{8,140}\"[\w.-]+\".*|(?:Type|Each|Property|Object) '.{4,140}))$"
+)
+_NEEDS_DETAIL = lazy_pattern(
+    r"mismatched types|redundant \w+|left == right|left != right|deep equality|toStrictEqual|toEqual"
+    r"|Could not (?:resolve|determine) .*configuration|while (?:scanning|parsing)|^Error: [A-Z][a-z ]+$"
+    r"|error TS\d+: [A-Za-z ]+\.$"
+)
+_IN_USE = lazy_pattern(r"(?i)address already in use\W*$|address in use\W*$")
+_ADDRESS_IN_USE = lazy_pattern(
+    r"(?i)\b(?:address|port|listen\w*|bind)\b[^\n]{0,24}?((?:[\w.-]+|\[::1?\]|\*)?:\d{2,5}|port \d{2,5})\b"
+)
+
+
+def _detail(said: str, last: str, text: str) -> str:
+    """What stands below an error that says of nothing in particular what is wrong with it."""
+    if _IN_USE.search(last) and (taken := _ADDRESS_IN_USE.search(text)):
+        return f"{DETAIL}: {taken.group(1)}"
+    if not any(map(_NEEDS_DETAIL.search, said.split("\n"))):
+        return ""
+    told: list[str] = []
+    for found in filter(None, map(_DETAILS.search, below(last, text, 2 * _LINES_LOOKED_AT))):
+        parts = found.groupdict()
+        if parts["side"]:
+            told.append(f"{'Expected' if parts['side'] == 'right' else 'Actual'}: {parts['value']}")
+        elif parts["expected"] or parts["received"]:
+            told.append(f"Expected: {parts['expected']}" if parts["expected"] else f"Received: {parts['received']}")
+        elif said := parts["label"] or parts["cause"] or parts["sentence"] or parts["file"]:
+            return "\n".join([*told, f"{DETAIL}: {said}{' line ' + parts['line'] if parts['line'] else ''}"])
+    return "\n".join(told[:2])
 
 
 def _beginning(text: str) -> str:
@@ -518,7 +557,7 @@ _PLACE = r"(?:[A-Za-z]:)?[\w@~…./\\#-]*[\w-]+\.\w{1,5}(?:[:(]\d+(?:[:,]\d+)?\)
 _SAYS_NOTHING = r"(?i)\b(?:error|fatal|failed|failure|fail|exception|in|at|on|file|test|line|warning|err|src)\b"
 _LEADS_ON = lazy_pattern(
     r"(?:\b\w+ (?:to|of|for|from|with|in|on|at|by|the|an?|and|or|is|are|was|were|because|that|while|when|than|as|into"
-    r"|following|imports|could not|cannot)|\btested by|:(?: The| An?)?|\d validation errors? for \S+"
+    r"|but|following|imports|could not|cannot)|\btested by|:(?: The| An?)?|\d validation errors? for \S+"
     r"|No overload matches this call\.)$"
 )
 _ITEM = lazy_pattern(r"[-*•] ([\w./@'\"~]+\S.*)")
@@ -558,13 +597,13 @@ def leads_on(line: str) -> bool:
     return _LEADS_ON.search(line.rstrip()) is not None
 
 
-def below(line: str, text: str) -> list[str]:
+def below(line: str, text: str, most: int = _LINES_LOOKED_AT) -> list[str]:
     """The lines that follow a line of a text, without blank ones; none where it is not there."""
     _, there, after = text.partition(line)
     if not there:
         return []
-    lines = after.partition("\n")[2].split("\n")[: 2 * _LINES_LOOKED_AT]
-    return [bare for one in lines if (bare := one.strip(" \t│┃|"))][:_LINES_LOOKED_AT]
+    lines = after.partition("\n")[2].split("\n")[: 2 * most]
+    return [bare for one in lines if (bare := one.strip(" \t│┃|╷╵"))][:most]
 
 
 def continued(line: str, text: str) -> str:

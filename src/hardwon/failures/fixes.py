@@ -16,9 +16,17 @@ from hardwon.failures import provenance, tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.provenance import Taken
 from hardwon.failures.shell import Command, commands, elements, program_family
-from hardwon.failures.turns import Replacement, Turn, Verdict, called_otherwise, ran_until_stopped, verdict
+from hardwon.failures.turns import (
+    ONLY_THE_FOLDER,
+    Replacement,
+    Turn,
+    Verdict,
+    called_otherwise,
+    ran_until_stopped,
+    verdict,
+)
 from hardwon.model.failure import HINTED, Fix, Occurrence, Step, Tried
-from hardwon.text.normalise import base_name, lazy_pattern
+from hardwon.text.normalise import base_name, lazy_pattern, tilde
 from hardwon.text.shown import clean
 
 MAX_STEPS = 3
@@ -85,22 +93,35 @@ class Trail(NamedTuple):
     """Which says whether the fix is to be doubted, when it is compared with all that stood in the session before."""
 
 
-def follow(calls: list[Turn], at: int, failure: Occurrence) -> Trail:
-    """What followed the failed call at this place: the fix that was proven, if any, and what was tried in vain."""
+def follow(calls: list[Turn], at: int, failure: Occurrence, home: str = "") -> Trail:
+    """What followed the failed call at this place: the fix that was proven, if any, and what was tried in vain.
+
+    `home` is the folder that the session works in.
+    """
     failed = calls[at]
     later = calls[at + 1 : at + 1 + CALLS_LOOKED_AHEAD]
     if failed.call.action != "run" or failure.family in ("agent", "hook") or failure.error_type == "conflict":
         return Trail(None, [])
     swap = _replaced(failed, later) or called_otherwise(failed, later)
-    if swap is not None:
+    if swap is not None and (swap.cause != ONLY_THE_FOLDER or not _code_is_wrong(failure)):
         steps = (swap.step,) if swap.step else ()
         fix = _fix(failure, steps, swap.called, swap.success, swap.by, cause=swap.cause)
         # The call was the session's own before any output could propose it: a screen shows it again.
-        is_own = swap.step is not None and swap.by.text in failed.call.command
-        return Trail(fix, [], Taken([swap.by.text], (), swap.success.position, failed, is_own))
+        is_own = swap.by.text in failed.call.command
+        ran = [swap.by.text]
+        if is_own and swap.step is None and swap.called.startswith("cd "):  # nothing is new but the folder
+            ran = [swap.called] if _is_own_folder(swap.by.folder, home) else [swap.called, f"cd {swap.by.folder}"]
+        return Trail(fix, [], Taken(ran, (), swap.success.position, failed, is_own and swap.step is not None))
     if _code_is_wrong(failure) or ran_until_stopped(failed):
         return Trail(None, [])
     return _retried(calls, at, failure, later)
+
+
+def _is_own_folder(folder: str, home: str) -> bool:
+    """Below where the session works."""
+    bare = folder.strip("'\"")
+    is_absolute = bare[:1] in ("/", "~", "$", "\\") or bare[1:2] == ":"
+    return f"{tilde(bare)}/".startswith(f"{tilde(home)}/") if is_absolute and home else not is_absolute
 
 
 def _code_is_wrong(failure: Occurrence) -> bool:

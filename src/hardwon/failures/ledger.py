@@ -15,10 +15,11 @@ from msgspec.structs import replace
 from hardwon.failures import provenance, tools
 from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, joined
 from hardwon.failures.fixes import follow
+from hardwon.failures.quoting import error_line
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
 from hardwon.failures.tools import checks, looks
-from hardwon.failures.turns import Turn, error_line, turns
+from hardwon.failures.turns import Turn, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult, Transcript
 from hardwon.sessions import loss, reader
@@ -518,7 +519,7 @@ def examine(session: Session) -> Findings:
     """Every failure worth remembering in a session, every fix that the session proves, every try it disproves."""
     calls = turns(session)
     failures = {turn.position: found for turn in calls if (found := occurrence(turn)) is not None}
-    trails = [follow(calls, at, found) for at, found in failures.items()]
+    trails = [follow(calls, at, found, session.cwd) for at, found in failures.items()]
     taken = [(trail.fix, trail.taken) for trail in trails if trail.fix and trail.taken]
     doubts = provenance.doubts([steps for _, steps in taken], calls)
     fixes = [replace(fix, untrusted=why) for (fix, _), why in zip(taken, doubts, strict=True)]

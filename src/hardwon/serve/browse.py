@@ -22,7 +22,7 @@ from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
-from hardwon.failures.turns import generalised
+from hardwon.failures.quoting import generalised
 from hardwon.model.attempt import Attempt
 from hardwon.model.nouns import Document, Event, Failure, FixEvidence, Hit, Lesson, Occurrence, Project, SessionRecord
 from hardwon.store import attempts, lessons, pages, projects, sessions

@@ -333,9 +333,9 @@ def _refresh_projects(db: Database, id: str) -> str:
 
 def _words(rows: list[Row]) -> str:
     """What the newest occurrences say in common, in their own words."""
-    from hardwon.failures.turns import generalised  # noqa: PLC0415 - as long to load as the store: who reads needs none
+    from hardwon.failures.quoting import generalised  # noqa: PLC0415 - as long to load as the store: who reads needs none
 
-    newest = sorted((row for row in rows if row[6]), key=lambda row: -row[1])[:_MAX_EXAMPLES]
+    newest = sorted((row for row in reversed(rows) if row[6]), key=lambda row: -row[1])[:_MAX_EXAMPLES]
     return generalised([row[6] for row in newest]) if newest else ""
 
 

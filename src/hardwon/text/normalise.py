@@ -320,6 +320,19 @@ def identity(message: str) -> str:
 
 _REPOSITORY = r"(?<![\w/.@-])(?:git@)?(?:[\w-]+\.)+[a-z]{2,6}[:/][\w.~-]+(?=/[\w.~-])"
 _HOST = r"(?<![\w./@-])(?:[\w-]+\.)+(?:com|org|net|io|dev|app|cloud|internal|local|example)\b(?![\w./(-])"
+# A name of code that ends as hosts do: `src.app`, `socket.io`, `com.acme.app`; real hosts seldom end so.
+_CODE_NAME = r"(?:(?:com|org|net|io)\.)?(?:[\w-]+\.)*[\w-]+\.(?:io|dev|app|local)|(?:com|org)\.(?:[\w-]+\.)*example"
+_BEFORE_CODE = (
+    r"(?i)\b(?:modules?|named|packages?|attribute|artifact|class|symbol|namespace|import|app|target)[ :]+[\"'`]?$"
+)
+_AFTER_CODE = r"[\"'`]?(?: is (?:not (?:a|an|defined)\b|undefined|null)|:[A-Za-z_]|[\"'`]? has no )"
+_OF_CODE = r"(?:this|self|src|app|apps|tests?|window|process|module|exports|core|server|backend|frontend|lib)\."
+_OWN_FILE = r"\bfile://(?=/)(?:/(?=[A-Za-z]:))?"
+_OWN_MACHINE = (
+    r"\b(?:https?|wss?)://(?P<host>localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]|host\.docker\.internal)(?P<port>:\d{1,5})?"
+    r"(?![\w.@:-])(?P<path>(?:/[\w.~%:-]*){0,8})(?:[?#][^\s'\"<>`)\]]*)?"
+)
+"""Where a program of one's own listens is nobody's secret, and says which one it was."""
 # A package and its version are nobody's account.
 _ACCOUNT = (
     r"(?<=account )[\w.-]+|(?<![\w.%+/-])[\w.-]{1,64}@(?!(?:latest|next|canary|nightly|workspace|npm|\d+)\b)"
@@ -328,7 +341,7 @@ _ACCOUNT = (
 # Neither a version, nor one's own machine, nor a time.
 _ADDRESS = (
     rf"(?<!ersion[ =])(?!(?:127\.0\.0\.1|0\.0\.0\.0)(?![\w.]))(?:{IPV4})"
-    rf"|(?!\d{{1,2}}:\d\d:\d\d(?![\w:]))(?:{IPV6})"
+    rf"|(?!\d{{1,2}}:\d\d:\d\d(?![\w:]))(?=(?:[0-9A-Fa-f]{{1,4}}:){{5}}|[0-9A-Fa-f:]*::)(?:{IPV6})"
 )
 _HOME_WITHIN = r"([\\/][A-Za-z][\\/]Users[\\/]+)(?!(?:Shared|Public)\b|<)[\w.+-]+"
 """A home of a drive below another folder: `C:/Program Files/Git/mnt/c/Users/ann`."""
@@ -339,14 +352,16 @@ def presentable(line: str) -> str:
     """A line of output to be quoted: real words, names and numbers, but nobody's address, account, token or home."""
     text = unmarked(line)
     if "://" in text:
+        text = re.sub(_OWN_MACHINE, r"\g<host>\g<port>\g<path>", re.sub(_OWN_FILE, "", text))
         text = re.sub(_URL, _address, text)
     for words, pattern, replacement in _STEPS:
         if any(word in text for word in words):
             text = re.sub(pattern, replacement, text)
-    text = re.sub(_HOST, "<host>", re.sub(_REPOSITORY, "…", text))
+    text = re.sub(_HOST, _host, re.sub(_REPOSITORY, "…", text))
     text = re.sub(r"<(?:email|host)>:[\w.~-]+(?=/)", "…", text)
     if "@" in text or "account " in text:
         text = re.sub(_ACCOUNT, "<user>", text)
+    text = re.sub(r"(Permission to )[\w.-]+(/[\w.-]+ denied to )[\w.-]+", r"\1<user>\2<user>", text)
     if "/" in text or "\\" in text:
         text = re.sub(_HOME_WITHIN, r"\1<user>", _shortened_paths(tilde(text)))
     if any(character.isdigit() for character in text):
@@ -357,14 +372,37 @@ def presentable(line: str) -> str:
     return " ".join(text.split())
 
 
+_NOBODYS_HOSTS = ("host.docker.internal",)
+
+
+def _host(found: re.Match[str]) -> str:
+    name, said = found.group(), found.string
+    of_code = (
+        re.match(_OF_CODE, name)
+        or re.search(_BEFORE_CODE, said[: found.start()])
+        or re.match(_AFTER_CODE, said[found.end() :])
+    )
+    product = re.fullmatch(r"[a-z]*[A-Z]\w+\.net", name)  # xUnit.net
+    return name if (of_code and re.fullmatch(_CODE_NAME, name)) or product or name in _NOBODYS_HOSTS else "<host>"
+
+
+_PARTS_KEPT, _PARTS_KEPT_OF_COMMON_NAMES = 2, 4
+_COMMON_NAMES = frozenset(
+    "index main mod lib src test tests docs dist package page route layout config utils types __init__ README".split()
+)
+
+
 def _shortened_paths(text: str) -> str:
-    """Deep paths by their last two parts, and by as many more as it takes to tell them from each other."""
+    """Deep paths by their last parts, and by as many more as it takes to say of which package or folder."""
     parts = {path: re.split(r"[\\/]", path) for path in re.findall(_DEEP_PATH, text)}
 
     def end(found: re.Match[str]) -> str:
         own = parts[found.group()]
         others = [other for other in parts.values() if other != own]
-        kept = next((n for n in range(2, len(own)) if all(other[-n:] != own[-n:] for other in others)), len(own))
+        least = _PARTS_KEPT_OF_COMMON_NAMES if own[-1].partition(".")[0] in _COMMON_NAMES else _PARTS_KEPT
+        if "node_modules" in own:
+            least = min(len(own) - own.index("node_modules"), _PARTS_KEPT_OF_COMMON_NAMES + 1)
+        kept = next((n for n in range(least, len(own)) if all(other[-n:] != own[-n:] for other in others)), len(own))
         return "…/" + "/".join(own[-kept:]) if kept < len(own) else found.group()
 
     return re.sub(_DEEP_PATH, end, text)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hardwon.errors import NotASession, NotFound
 from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, read, turns
-from hardwon.failures.turns import printed_line
+from hardwon.failures.quoting import printed_line
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.session import Message, Origin, Session

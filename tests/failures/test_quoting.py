@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.failures.fingerprint import fingerprint
+from hardwon.failures.quoting import MAX_ERROR_CHARACTERS, error_line, generalised, says_what_failed, without_speaker
 from hardwon.failures.signature import signature
-from hardwon.failures.turns import MAX_ERROR_CHARACTERS, error_line, generalised, says_what_failed, without_speaker
 from tests.failures.test_signature import FORBIDDEN, ORDERS, PLACES
 
 
