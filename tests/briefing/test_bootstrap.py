@@ -134,7 +134,7 @@ def test_the_same_store_and_request_give_the_same_text(home: Path, tmp_path: Pat
 
 
 def test_an_unknown_project_is_named_with_the_known_ones(home: Path, tmp_path: Path) -> None:
-    with harvested(home, tmp_path, failing("a", 1)) as memory, pytest.raises(NotFound, match="known: reef"):
+    with harvested(home, tmp_path, failing("a", 1)) as memory, pytest.raises(NotFound, match="choose one of reef"):
         memory.bootstrap("lagoon")
 
 
