@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from benchmarks import fix_pairs
 
 from hardwon import Session
@@ -71,6 +72,33 @@ def test_a_red_last_test_run_is_a_failure(tmp_path: Path) -> None:
     session = ClaudeSession().user("Fix it").edit(GAUGE, "a").run("go test ./...", "--- FAIL: TestA\nFAIL", exit_code=1)
     attempt = only(session, tmp_path)
     assert (attempt.outcome, attempt.tests) == ("failure", "red")
+
+
+def test_red_tests_are_nobodys_failure_where_nothing_was_changed(tmp_path: Path) -> None:
+    session = ClaudeSession().user("Run the tests").run("go test ./...", "--- FAIL: TestA\nFAIL", exit_code=1)
+    assert only(session, tmp_path).outcome == "unknown"
+
+
+def test_red_tests_before_the_last_change_prove_nothing(tmp_path: Path) -> None:
+    session = ClaudeSession().user("Fix it").edit(GAUGE, "a").run("go test ./...", "--- FAIL: TestA\nFAIL", exit_code=1)
+    attempt = only(session.edit(GAUGE, "b"), tmp_path)
+    assert (attempt.outcome, attempt.evidence) == (
+        "unknown",
+        "tests failed before the last change, and were not run again",
+    )
+
+
+@pytest.mark.parametrize(("failed", "outcome"), [(0, "success"), (3, "failure")])
+def test_the_report_of_bun_is_read_behind_a_pipe(failed: int, outcome: str, tmp_path: Path) -> None:
+    said = f"[pool] 2 failed, as they should\n\n 31 pass\n 1 skip\n {failed} fail\n 90 expect() calls"
+    session = ClaudeSession().user("Fix it").edit(GAUGE, "a").run("bun run test 2>&1 | tail -5", said)
+    assert only(session, tmp_path).outcome == outcome
+
+
+def test_a_run_that_head_cut_off_has_no_end(tmp_path: Path) -> None:
+    said = "\n".join(["[pool] 2 failed, as they should"] * 20)
+    session = ClaudeSession().user("Fix it").edit(GAUGE, "a").run("bun run test 2>&1 | head -20", said)
+    assert only(session, tmp_path).outcome == "unknown"
 
 
 def test_a_red_run_behind_a_pipe_is_seen(tmp_path: Path) -> None:

@@ -567,9 +567,7 @@ def test_a_session_that_began_with_a_plan_is_called_after_it(shipyard: Visitor) 
 
 
 def test_the_same_is_learned_from_many_attempts_and_taken_back(shipyard: Visitor) -> None:
-    found = [
-        str(one["id"]) for one in shipyard.service.get("/api/attempts")["items"] if "mast" in one["task"]
-    ]
+    found = [str(one["id"]) for one in shipyard.service.get("/api/attempts")["items"] if "mast" in one["task"]]
     said = "Step a mast only at slack tide."
     assert chosen(shipyard, "/journal/many", found, reflection=" ").status == 400
     assert chosen(shipyard, "/journal/many", [*found, "999"], reflection=said).status == 404

@@ -77,6 +77,10 @@ _TESTS_FAILED = lazy_pattern(
 _TESTS_PASSED = lazy_pattern(
     r"^ok\s+\S+|^PASS$|--- PASS|\b[1-9]\d* (?:passed|passing)\b|^OK$|test result: ok", re.MULTILINE
 )
+_COUNTED = lazy_pattern(r"^ *\d+ pass\n(?: *\d+ (?:skip|todo)\n)* *(\d+) fail$", re.MULTILINE)
+"""How bun closes its report."""
+_CUT_AFTER = lazy_pattern(r"\|\s*head\b(?:\s+(?:-n\s*|--lines=|-)?(\d+))?")
+_LINES_OF_HEAD = 10
 _NOT_STARTED = lazy_pattern(r"command not found|No module named pytest|[Mm]issing script|: not found$", re.MULTILINE)
 _HEAD_CHARACTERS_SEARCHED = 600
 _RAN_UNTIL_STOPPED = lazy_pattern(r"terminated command after exceeding timeout|terminated by signal SIGTERM")
@@ -114,6 +118,11 @@ def colour(turn: Turn, command: Command) -> Colour:
     if turn.succeeded and not command.masked:
         return "green"
     tail = turn.output[-_TAIL_CHARACTERS_SEARCHED:]
+    if counted := _COUNTED.search(tail):
+        return "green" if counted.group(1) == "0" else "red"
+    cut = _CUT_AFTER.search(turn.call.command)
+    if cut and turn.output.rstrip("\n").count("\n") + 1 >= int(cut.group(1) or _LINES_OF_HEAD):
+        return ""  # before the report that closes it
     if _TESTS_FAILED.search(tail):
         return "red"
     return "green" if _TESTS_PASSED.search(tail) else ""

@@ -201,7 +201,9 @@ def _judged(
         return "rollback", f"the changes were undone: {tools.brief(undone)}"
     if corrected and changed:
         return "failure", CORRECTED
-    if last is not None and last.colour == "red":
+    if last is not None and last.colour == "red" and changed:
+        if last.position < last_change:
+            return "unknown", "tests failed before the last change, and were not run again"
         return "failure", f"the last test run failed: {tools.brief(last.command)}"
     if changed and span[-1].stopped:
         green = any(run.colour == "green" for run in ran)
