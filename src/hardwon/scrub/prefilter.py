@@ -117,6 +117,12 @@ class ScannedKeywords:
         return [self._keywords[number] for number in found]
 
 
+@cache
+def scanned(keywords: tuple[str, ...]) -> ScannedKeywords | None:
+    """None where hyperscan is not installed."""
+    return ScannedKeywords(keywords) if installed() else None
+
+
 class ManyKeywords:
     """Hundreds of keywords to look for in short texts, by the three characters they begin with."""
 

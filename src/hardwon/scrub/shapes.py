@@ -501,14 +501,12 @@ def places_of(names: Sequence[str], text: str) -> Iterator[int]:
     known = _places_by_name(text)
     for name in names:
         if name not in known:
-            known[name] = (
-                [found.start() for found in compiled(re.escape(name)).finditer(text)] if name in text else []
-            )
+            known[name] = [found.start() for found in compiled(re.escape(name)).finditer(text)] if name in text else []
     return iter(sorted(chain.from_iterable(map(known.__getitem__, names))))
 
 
 @lru_cache(maxsize=2)
-def _places_by_name(text: str) -> dict[str, list[int]]:
+def _places_by_name(text: str) -> dict[str, list[int]]:  # noqa: ARG001 - what it is kept by
     """Filled as names are asked for: several rules look for the same names in a text, one after the other."""
     return {}
 
