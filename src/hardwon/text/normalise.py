@@ -10,9 +10,9 @@ import re
 from functools import cache
 
 try:
-    from _blake2 import blake2b  # hashlib would load OpenSSL, which costs the hook as much as apsw
+    from _blake2 import blake2b as blake2b  # noqa: PLC0414 - for others, too; hashlib would load OpenSSL, which costs the hook as much as apsw
 except ImportError:  # another Python than CPython
-    from hashlib import blake2b
+    from hashlib import blake2b as blake2b  # noqa: PLC0414
 
 # Patterns that are compiled when they are first used: most processes import many and need few.
 
