@@ -64,12 +64,17 @@ class Chances:
     def of(self, one: Likely) -> Chance:
         met = sum(_weight(self.age(at)) for at in one.visits or (one.row.last_seen,))
         share = met / (self._of + _SESSIONS_OF_DOUBT / self._came_back**2)
-        mistake = one.row.family in CODE_FAMILIES and not _SURROUNDINGS.search(one.row.error)
+        mistake = one.row.family in CODE_FAMILIES and not _is_of_surroundings(one.row.error)
         return Chance(share * (_WEIGHT_OF_A_MISTAKE if mistake else 1), met, self._of, self._came_back, mistake)
 
     def age(self, at: int) -> int:
         """In sessions: 0 for what the last one met."""
         return max(0, len(self._starts) - bisect_right(self._starts, at))
+
+
+@lru_cache(maxsize=4096)  # a replay asks again for every session
+def _is_of_surroundings(error: str) -> bool:
+    return _SURROUNDINGS.search(error) is not None
 
 
 def _weight(age: int) -> float:
