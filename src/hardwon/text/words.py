@@ -144,9 +144,9 @@ _CHUNK = lazy_pattern(f"{_NAME}|{_PREFIX}{_NAME}")
 _CHUNK_OR_NOT = lazy_pattern(rf"[^\W_]{{1,16}}[nN]['’][tT](?!\w)|{_NAME}|{_PREFIX}{_NAME}")
 
 _PATH_SEPARATOR = lazy_pattern(r"[/\\]+")
-_SPLITS = (
-    lazy_pattern(r"/"),
-    lazy_pattern(r"\."),
+_SPLITS: tuple[str | re.Pattern[str], ...] = (
+    "/",
+    ".",
     lazy_pattern(r"[-_@+#]+"),
     lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])"),  # not `API|s`
     lazy_pattern(r"(?<=[A-Za-z]{2})(?=[0-9]+\Z)"),
@@ -216,7 +216,7 @@ def _terms_of(chunk: str) -> tuple[str, ...]:
         return ("not",)
     if chunk.isalpha() and chunk[1:].islower():
         return (stem(word),)
-    return _parts(_PATH_SEPARATOR.sub("/", chunk), 0)
+    return _parts(_PATH_SEPARATOR.sub("/", chunk) if "/" in chunk or "\\" in chunk else chunk, 0)
 
 
 def _parts(name: str, level: int) -> tuple[str, ...]:
@@ -224,7 +224,13 @@ def _parts(name: str, level: int) -> tuple[str, ...]:
     if name.isdigit() or (name.isalpha() and name.islower()):
         return (stem(name.casefold()),)
     for at in range(level, len(_SPLITS)):
-        parts = [part for part in _SPLITS[at].split(name) if part]
+        split = _SPLITS[at]
+        if isinstance(split, str):
+            if split not in name:
+                continue
+            parts = [part for part in name.split(split) if part]
+        else:
+            parts = [part for part in split.split(name) if part]
         if parts != [name]:
             return _whole(name) * bool(parts) + tuple(chain.from_iterable(_kept(part, at + 1) for part in parts))
     return (stem(name.casefold()),)
