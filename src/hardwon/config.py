@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import math
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -173,7 +172,8 @@ def _with_one_newline(text: str) -> str:
 
 def _read(path: Path) -> dict[str, object]:
     try:
-        values = tomllib.loads(_text(path))
+        text = _text(path)
+        values = _parsed_toml(text) if text else {}
     except (ValueError, RecursionError) as error:
         raise BadConfig(f"{path} is not valid TOML: {error}") from error
     except OSError as error:
@@ -181,6 +181,12 @@ def _read(path: Path) -> dict[str, object]:
     for name in values:
         _known(name, str(path))
     return values
+
+
+def _parsed_toml(text: str) -> dict[str, object]:
+    import tomllib  # noqa: PLC0415 - most have no settings of their own
+
+    return tomllib.loads(text)
 
 
 def _text(path: Path, newline: str | None = None) -> str:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from hardwon import NotASession
 from hardwon.scrub import prefilter
+from hardwon.scrub.prefilter import KeywordPrefilter
 from hardwon.scrub.scrubber import RULES, Scrubber
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import read
@@ -37,6 +38,15 @@ def test_secrets_and_look_alikes_give_the_same_with_and_without_hyperscan() -> N
     random = Random(7)
     for text in (*(positive.text for positive in positives(random, 3)), *negatives(random, 3_000)):
         _same(text)
+
+
+@needs_hyperscan
+def test_much_text_is_looked_through_in_one_pass_and_holds_the_same() -> None:
+    random = Random(11)
+    one_by_one, scanned = KeywordPrefilter(RULES), KeywordPrefilter(RULES)
+    scanned.hits("a line of a long session\n" * 50_000)
+    for text in (*(positive.text for positive in positives(random, 1)), *negatives(random, 500)):
+        assert scanned.hits(text) == one_by_one.hits(text)
 
 
 @needs_hyperscan

@@ -221,12 +221,12 @@ def test_the_trail_shows_where_it_was_tampered_with(db: Database) -> None:
 
 
 def test_a_forgotten_payload_leaves_the_chain_whole(db: Database) -> None:
-    id = make(db, "The vault code is 4711.")
+    id = make(db, "The vault code is swordfish.")  # no digits: a hash holds any four by chance
     other = make(db, "Use uv.")
     with db.transaction():
         assert integrity.erase_events(db, [event.number for event in integrity.events_of_item(db, id)]) == 1
     assert integrity.broken_events(db) == []
-    assert "4711" not in repr(db.query("SELECT * FROM event"))
+    assert "swordfish" not in repr(db.query("SELECT * FROM event"))
     assert integrity.events_of_item(db, other)
 
 

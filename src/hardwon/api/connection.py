@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SCRUB_CACHE = "cache"
 PULLED = "team.json"
 """What a team knows of this machine's projects, as it was pulled last."""
-BYTES_WORTH_COMPILING = 40_000_000
+BYTES_WORTH_COMPILING = 100_000_000
 """So many take longer to scrub than hyperscan takes to compile its patterns."""
 T = TypeVar("T")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -398,6 +397,8 @@ class Hardwon(Connection):
         from hardwon.text.shown import day
 
         if named := each_path(paths):
+            import tempfile
+
             files = session_files(named)
             with tempfile.TemporaryDirectory() as folder, type(self)(folder) as other:
                 other.harvest(files, mine=True, progress=progress)

@@ -71,7 +71,7 @@ class Chances:
         ages = [self.age(at) for at in one.visits or (one.row.last_seen,)]
         again = sum(_weight(age) for age in ages if age < since)
         of = sum(map(_weight, range(since)))
-        mistake = one.row.family in CODE_FAMILIES and not _SURROUNDINGS.search(one.row.error)
+        mistake = one.row.family in CODE_FAMILIES and not _is_of_surroundings(one.row.error)
         believed = _SESSIONS_OF_DOUBT * self._rate * (_WEIGHT_OF_A_MISTAKE if mistake else 1)
         share = (believed + again) / (_SESSIONS_OF_DOUBT + of)
         return Chance(min(1.0, share) * (1 + min(ages)) ** -_FADES, again, of, self._rate, mistake)
@@ -79,6 +79,11 @@ class Chances:
     def age(self, at: int) -> int:
         """In sessions: 0 for what the last one met."""
         return max(0, len(self._starts) - bisect_right(self._starts, at))
+
+
+@lru_cache(maxsize=4096)  # a replay asks again for every session
+def _is_of_surroundings(error: str) -> bool:
+    return _SURROUNDINGS.search(error) is not None
 
 
 def _weight(age: int) -> float:

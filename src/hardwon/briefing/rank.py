@@ -20,13 +20,11 @@ from hardwon.briefing.policy import (
     best,
     is_noted,
 )
-from hardwon.briefing.tried import attempt_lines, shortened
 from hardwon.config import Config
 from hardwon.harvest.upkeep import adrift, written_down
 from hardwon.model.lesson import FOR_ONE_PART, StoredLesson
 from hardwon.model.nouns import LeftOut, Line
-from hardwon.recall.search import relevance
-from hardwon.store import documents, lessons
+from hardwon.store import lessons
 from hardwon.store.database import Database
 from hardwon.store.lessons import SourceRow
 from hardwon.store.spool import Prepared, exempt
@@ -102,6 +100,8 @@ def candidates(db: Database, request: Request, config: Config, now: int) -> Cand
     told, spare = best(_lines(db, sure[: LESSONS_TOLD + SPARE_OF_EACH]), likely)
     of_lessons = [line for line in told if line.kind != "failure"]
     if request.task.strip():
+        from hardwon.briefing.tried import attempt_lines  # noqa: PLC0415 - for a task alone
+
         of_lessons += attempt_lines(
             db, request.project, request.task, lambda at: _recency(at, config.half_life_days, now)
         )
@@ -110,11 +110,17 @@ def candidates(db: Database, request: Request, config: Config, now: int) -> Cand
     return Candidates(of_lessons, of_failures, left_out, request.kind, spare)
 
 
+def _fitting(db: Database, task: str) -> dict[str, float]:
+    from hardwon.recall.search import relevance  # noqa: PLC0415 - for a task alone
+
+    return relevance(db, task)
+
+
 def ranked(
     db: Database, request: Request, half_life_days: float, now: int, left_out: list[LeftOut]
 ) -> tuple[list[Scored], list[Line]]:
     """(lessons, failures) that may be told, best first, whatever the bar and the budget are."""
-    fits = relevance(db, request.task) if request.task.strip() else {}
+    fits = _fitting(db, request.task) if request.task.strip() else {}
     likely = failure_lines(
         db, request.project, fits, left_out, only_here=request.only_here, once_is_enough=request.once_is_enough
     )
@@ -275,6 +281,9 @@ _CHUNK_WEIGHT = 0.5
 
 def chunk_lines(db: Database, project: str, task: str) -> list[Line]:
     """What the project's documents, or those of no project, say about a task."""
+    from hardwon.briefing.tried import shortened  # noqa: PLC0415 - for a task alone
+    from hardwon.store import documents  # noqa: PLC0415 - for a task alone
+
     if not documents.any_there(db):
         return []
     wanted = unique_terms(task)[:_TASK_TERMS_SEARCHED]

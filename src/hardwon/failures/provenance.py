@@ -104,7 +104,12 @@ def _undisguised(text: str) -> str:
         text = _MARKUP.sub("", text)
     data = text.encode("latin-1", "replace")  # one byte a character, so that places are the same
     if _holds_letters_apart(data) and _MAY_BE_SPELLED.search(text):
-        text = _SPELLED.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), text)
+        text = "\n".join(
+            _SPELLED.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), line)
+            if _MAY_BE_SPELLED.search(line)
+            else line
+            for line in text.split("\n")
+        )
         data = text.encode("latin-1", "replace")
     said = "\n".join((text, *hidden, *_encoded(text, data)))
     return said.lower() if said.isascii() else said.casefold()

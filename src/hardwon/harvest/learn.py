@@ -81,7 +81,8 @@ def learn(
     """
     characters = _characters(raw)
     scrubber = scrubbing.scrubber(characters)
-    session = scrubbed(raw, scrubber)
+    short = Short(scrubber)
+    session = scrubbed(raw, scrubber, short)
     findings = examine(session)
     calls = turns(session)
     started = session.started_at or modified
@@ -132,7 +133,7 @@ def learn(
         unsure=session.unsure_messages,
         passages=passages(session, calls, findings.occurrences, characters, scrubber.scrub),
     )
-    return stored(learned, Short(scrubber).scrub)._replace(trail=trail_of(raw))
+    return stored(learned, short.scrub)._replace(trail=trail_of(raw))
 
 
 def touch_calls(done: Sequence[Turn]) -> list[Call]:

@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import combinations
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -26,7 +25,7 @@ from hardwon.store import integrity, lessons, lifecycle, meta
 from hardwon.store.database import Database, marks
 from hardwon.store.integrity import Happened
 from hardwon.store.lessons import Anchor
-from hardwon.text.normalise import digest, lazy_pattern, named_in
+from hardwon.text.normalise import blake2b, digest, lazy_pattern, named_in
 from hardwon.text.words import stem, terms
 
 COMPARISON_VERSION = 4

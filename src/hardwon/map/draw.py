@@ -8,17 +8,15 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hardwon.errors import HardwonError
 from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed, parted
 from hardwon.map.signals import Ranked, cut, name_terms, norms, path_terms, rarity, worth_telling
 from hardwon.map.touched import in_folder, is_own_check, is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED
-from hardwon.sessions.git_objects import Repository
 from hardwon.store import projects
 from hardwon.store.database import Database
 from hardwon.store.lessons import roots_of
@@ -26,6 +24,9 @@ from hardwon.store.projects import Drawn, RanRow, TouchRow
 from hardwon.text.normalise import lazy_pattern
 from hardwon.text.shown import clean, one_line
 from hardwon.text.words import unique_terms
+
+if TYPE_CHECKING:
+    from hardwon.sessions.git_objects import Repository
 
 SYMBOLS_KEPT = 40
 """Of a file: so many marks tell it from the others."""
@@ -420,17 +421,23 @@ def _size(path: str, folders: Sequence[Path]) -> int | None:
 
 def _renamed(folder: Path) -> dict[str, str]:
     try:
-        with Repository(folder, _SECONDS) as repository:
+        with _repository(folder) as repository:
             return _by_commit(folder, repository.resolved("HEAD"))
     except HardwonError:  # no repository, or one that cannot be read: what is gone is gone
         return {}
+
+
+def _repository(folder: Path) -> Repository:
+    from hardwon.sessions.git_objects import Repository  # noqa: PLC0415 - few maps are of a folder that is here
+
+    return Repository(folder, _SECONDS)
 
 
 @lru_cache(maxsize=64)
 def _by_commit(folder: Path, head: str) -> dict[str, str]:
     """Old path → the newest name, by the commits that lead to one."""
     found: dict[str, str] = {}
-    with Repository(folder, _SECONDS) as repository:
+    with _repository(folder) as repository:
         for old, new in repository.renames(head, _COMMITS_READ):
             found.setdefault(old, found.get(new, new))
     return found
@@ -525,6 +532,8 @@ def _text(x: float, y: float, text: str, look: str = "") -> str:
 
 
 def _safe(text: str) -> str:
+    from html import escape  # noqa: PLC0415 - for pictures alone
+
     return escape(clean(text))
 
 

@@ -337,13 +337,15 @@ def rarity(sets: Iterable[Iterable[str]], count: int | None = None) -> dict[str,
     for words in listed:
         for term in words:
             held[term] = held.get(term, 0) + 1
-    return {term: math.log(1 + (count or len(listed)) / number) for term, number in held.items()}
+    of_number = {number: math.log(1 + (count or len(listed)) / number) for number in set(held.values())}
+    return {term: of_number[number] for term, number in held.items()}
 
 
 def norms(tasks: list[frozenset[str]]) -> list[float]:
     """The length of each task as a vector of its words."""
     weight = rarity(tasks)
-    return [math.sqrt(sum(weight[term] ** 2 for term in task)) for task in tasks]
+    squared = {term: value**2 for term, value in weight.items()}
+    return [math.sqrt(sum([squared[term] for term in task])) for task in tasks]
 
 
 @lru_cache(maxsize=4096)

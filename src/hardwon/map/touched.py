@@ -118,15 +118,19 @@ def symbols(contents: Sequence[str]) -> str:
     """Marks of the words that names in a file are made of: those that stand there most."""
     counted: Counter[str] = Counter()
     for word, times in Counter(chain.from_iterable(map(_words, contents))).items():
-        for name in _IDENTIFIER.findall(word):
-            for term in _terms_of(name):
-                counted[term] = counted.get(term, 0) + times
+        for term in _terms_in(word):
+            counted[term] = counted.get(term, 0) + times
     return " ".join(sorted({mark(term) for term, _ in counted.most_common(SYMBOLS_PER_TOUCH)}))
 
 
 def _words(content: str) -> list[str]:
     """What stands between signs that no name has: to count these and look for names in each takes half the time."""
     return content.encode("ascii", "replace").translate(_WITHOUT_SIGNS).decode("ascii").split()
+
+
+@lru_cache(maxsize=1 << 15)
+def _terms_in(word: str) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(map(_terms_of, _IDENTIFIER.findall(word))))
 
 
 @lru_cache(maxsize=1 << 15)

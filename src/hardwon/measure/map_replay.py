@@ -80,9 +80,14 @@ def _named(known: Known, task: str) -> list[File]:
     return [file for file in known.files if asked.names(file.path)]
 
 
+@lru_cache(maxsize=1 << 14)
+def _words_of(path: str) -> tuple[str, ...]:
+    return tuple(terms(path))
+
+
 def _by_words(known: Known, task: str) -> list[File]:
     """BM25 of the task over the words of the paths."""
-    words = {file.path: terms(file.path) for file in known.files}
+    words = {file.path: _words_of(file.path) for file in known.files}
     usual = sum(map(len, words.values())) / (len(words) or 1) or 1.0
     held: dict[str, int] = {}
     for path_words in words.values():

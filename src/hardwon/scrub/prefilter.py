@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import string
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -52,6 +53,7 @@ _SPECIAL = (HOME_PROBE, HIDDEN_PROBE)
 _FOREIGN = re.compile("[\u0080-\u1fff\u3040-\ufaff]")
 """Letters beyond ASCII; not the signs, lines and pictures that many an English text has."""
 _NONE: set[int] = set()
+_CHARACTERS_UNTIL_SCANNED = 1_000_000
 
 
 class Keywords:
@@ -81,6 +83,44 @@ class Keywords:
             if keyword in self._longer:
                 found += [longer for longer in self._longer[keyword] if longer in text]
         return [keyword for keyword in found if keyword in self._wanted]
+
+
+class ScannedKeywords:
+    """Any number of keywords, all found in one pass by hyperscan, which compiles words without patterns at once."""
+
+    def __init__(self, keywords: Iterable[str]) -> None:
+        import hyperscan
+
+        self._keywords = list(keywords)
+        database = hyperscan.Database()
+        database.compile(
+            expressions=[keyword.encode() for keyword in self._keywords],
+            ids=list(range(len(self._keywords))),
+            flags=[hyperscan.HS_FLAG_SINGLEMATCH] * len(self._keywords),
+            literal=True,
+        )
+        database.scratch = hyperscan.Scratch(database)
+        self._database = database
+        self._scan = database.scan
+        self._lock = Lock()  # a scratch space serves one scan at a time
+        self._found: list[int] = []
+        self._note = lambda number, *_: self._found.append(number)
+
+    def present(self, text: str) -> list[str]:
+        """Those of the keywords that the text holds."""
+        data = text.encode("utf-8", "surrogatepass")
+        with self._lock:
+            self._scan(data, self._note)
+            if not self._found:
+                return []
+            found, self._found = self._found, []
+        return [self._keywords[number] for number in found]
+
+
+@cache
+def scanned(keywords: tuple[str, ...]) -> ScannedKeywords | None:
+    """None where hyperscan is not installed."""
+    return ScannedKeywords(keywords) if installed() else None
 
 
 class ManyKeywords:
@@ -163,8 +203,18 @@ class KeywordPrefilter:
         self._base64 = _Group(base64, Keywords(base64))
         self._tokens = _Group(tokens, ManyKeywords(tokens))
         self._named = _Group(named, ManyKeywords(named))
+        self._left = _CHARACTERS_UNTIL_SCANNED if installed() else sys.maxsize
+
+    def _scan_from_now_on(self) -> None:
+        """As much text as this process has is worth loading hyperscan for."""
+        self._left = sys.maxsize
+        for group in (self._as_is, self._any_case, self._shaped, self._base64, self._tokens, self._named):
+            group.keywords = ScannedKeywords(group.numbers)
 
     def hits(self, text: str, settled: Settled = "") -> Hits:
+        self._left -= len(text)
+        if self._left < 0:
+            self._scan_from_now_on()
         if settled != "all" and not is_plain(text):
             return Hits(hidden=True)
         if not settled and not is_homeless(text):
@@ -199,12 +249,12 @@ def _numbers(rules: Sequence[Rule], wanted: Callable[[Rule], bool]) -> Numbers:
 class _Group:
     """Rules whose keywords are looked for in the same copy of a text."""
 
-    def __init__(self, numbers: Numbers, keywords: Keywords | ManyKeywords) -> None:
-        self._numbers = numbers
-        self._keywords = keywords
+    def __init__(self, numbers: Numbers, keywords: Keywords | ManyKeywords | ScannedKeywords) -> None:
+        self.numbers = numbers
+        self.keywords = keywords
 
     def of(self, haystack: str) -> set[int]:
-        return {number for keyword in self._keywords.present(haystack) for number in self._numbers[keyword]}
+        return {number for keyword in self.keywords.present(haystack) for number in self.numbers[keyword]}
 
 
 def _long_runs(data: bytes) -> list[tuple[int, int]]:

@@ -427,12 +427,13 @@ _ID_OR_WORD = re.compile(r"[A-Z]?[0-9a-f]{0,32}|[A-Za-z_-]{0,20}")
 """Ids and words of our own."""
 
 
-def scrubbed(session: Session, scrubber: Scrubber) -> Session:
+def scrubbed(session: Session, scrubber: Scrubber, short: Short | None = None) -> Session:
     """The session with everything scrubbed that can reach the store, also where a secret stands before it is told.
 
-    The output of calls that worked stays as it is: rules only compare against it and keep none of it.
+    The output of calls that worked stays as it is: rules only compare against it and keep none of it. What `short` has
+    seen here it need not look at again.
     """
-    clean = _scrubbed(session, scrubber, Short(scrubber).scrub)
+    clean = _scrubbed(session, scrubber, (short or Short(scrubber)).scrub)
     return stored(clean, scrubber.without_known) if scrubber.remembers else clean
 
 
@@ -485,8 +486,12 @@ class Short:
     def __init__(self, scrubber: Scrubber) -> None:
         self._scrubber = scrubber
         self._harmless: dict[str, str] = {"": ""}
+        self._remembered = 0
 
     def scrub(self, text: str) -> str:
+        if self._scrubber.remembers != self._remembered:  # a value that is a secret now may stand in any of them
+            self._remembered = self._scrubber.remembers
+            self._harmless = {"": ""}
         known = self._harmless.get(text)
         if known is not None:
             return known

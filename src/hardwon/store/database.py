@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -587,4 +586,6 @@ def _locked(file: int) -> bool:
 
 
 def _nap(longest: float) -> None:
+    import random  # noqa: PLC0415 - for who must wait alone
+
     time.sleep(random.uniform(_SHORTEST_NAP, longest))  # noqa: S311 - no secret

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ import msgspec
 
 from hardwon.store import schema
 from hardwon.store.database import Database, Row, Table, insert, marks
-from hardwon.text.normalise import digest
+from hardwon.text.normalise import blake2b, digest
 
 # A hash in every row that cannot be made again, so that a flipped bit on the disk is noticed.
 
@@ -256,7 +255,7 @@ def record_events(db: Database, actor: str, at: int, happened: Iterable[Happened
     rows = []
     for number, entry in zip(numbers, entries, strict=True):
         before, after = _encode_fields(entry.before).decode(), _encode_fields(entry.after).decode()
-        salt = secrets.token_hex(_DIGEST_SIZE)
+        salt = os.urandom(_DIGEST_SIZE).hex()
         payload = digest(salt, actor, entry.item, before, after, entry.why, size=_DIGEST_SIZE)
         chain = _chained(chain, number, at, entry.action, entry.undoes, payload)
         said = (actor, entry.item, before, after, entry.why, entry.undoes)

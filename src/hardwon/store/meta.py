@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +28,7 @@ def prepare(db: Database) -> None:
     """Give a new store its own keys; an old one keeps those it has."""
     known = {row[0] for row in db.query("SELECT key FROM meta")}
     if missing := [name for name in _KEYS if name not in known]:
-        keys = [(name, secrets.token_hex(16)) for name in missing]
+        keys = [(name, os.urandom(16).hex()) for name in missing]
         with db.transaction():
             db.bulk(insert("meta", ("key", "value"), "ON CONFLICT (key) DO NOTHING"), keys)
 

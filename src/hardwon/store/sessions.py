@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hardwon.model.session import Message, Session
 from hardwon.store import fulltext, integrity, meta, schema
 from hardwon.store.database import Database, batches, insert, marks
-from hardwon.text.normalise import derived
+from hardwon.text.normalise import blake2b, derived
 
 _DONE = insert("distilled", ("session", "state"), "ON CONFLICT (session) DO UPDATE SET state = excluded.state")
 _WINDOW = insert(
@@ -385,7 +384,7 @@ def trail_of(session: Session) -> Trail:
     for message in session.messages[:_MESSAGES_IN_A_TRAIL]:
         digests.append(_message_digest(message))
         if not opening and _is_unique(message):
-            opening = hashlib.blake2b("".join(digests).encode(), digest_size=12).hexdigest()
+            opening = blake2b("".join(digests).encode(), digest_size=12).hexdigest()
     return Trail(opening, "".join(digests))
 
 
@@ -403,7 +402,7 @@ def _message_digest(message: Message) -> str:
     for result in message.results:
         parts += (result.call_id, result.text)
     said = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return ("u" if message.origin == "user" else ".") + hashlib.blake2b(said, digest_size=3).hexdigest()
+    return ("u" if message.origin == "user" else ".") + blake2b(said, digest_size=3).hexdigest()
 
 
 def copied(db: Database, row: SessionRow, trail: Trail) -> int:

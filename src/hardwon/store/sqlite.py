@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import shutil
 import sys
-import tempfile
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -536,8 +535,8 @@ def refuse_lone_journal(path: Path) -> None:
 def _leave_the_name_alone(connection: apsw.Connection) -> None:
     """The file has another name by now: by the old one, SQLite would delete the journal of whatever has it today."""
     connection.execute("PRAGMA journal_size_limit = 0")
-    persist = ctypes.c_int(1)
-    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, ctypes.addressof(persist))
+    persist = array("i", [1])
+    connection.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, persist.buffer_info()[0])
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -553,6 +552,8 @@ def _private_copy(path: Path) -> apsw.Connection:
 
     Whoever can write to the file may do so meanwhile, and cannot be locked out: then it is tried again.
     """
+    import tempfile  # noqa: PLC0415 - for a store that cannot be written to alone
+
     with tempfile.TemporaryDirectory(prefix="hardwon-reading-") as folder:
         copy = Path(folder) / path.name
         for _ in range(_TRIES_TO_COPY):

@@ -11,7 +11,6 @@ import json
 import math
 import mmap
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -382,7 +381,7 @@ class VectorSearch:
         rows = self._db.query(
             "SELECT item, value, dimensions, version FROM embedding WHERE model = ? ORDER BY item", (model,)
         )
-        token = secrets.token_hex(8)
+        token = os.urandom(8).hex()
         newest = max(row[3] for row in rows)
         write_file(self._folder, token, model, newest, [row[0] for row in rows], _records(rows, rows[0][2]))
         with self._db.transaction():

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 try:
-    from _blake2 import blake2b  # hashlib would load OpenSSL, which costs the hook as much as apsw
+    from _blake2 import blake2b as blake2b  # noqa: PLC0414 - for others, too; hashlib would load OpenSSL, which costs the hook as much as apsw
 except ImportError:  # another Python than CPython
-    from hashlib import blake2b
+    from hashlib import blake2b as blake2b  # noqa: PLC0414
 
 # Patterns that are compiled when they are first used: most processes import many and need few.
 
@@ -84,6 +84,7 @@ def normalised(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+@lru_cache(maxsize=1 << 13)  # whoever writes a lesson first asks whether it is there
 def text_hash(text: str) -> str:
     return digest(normalised(text))
 

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain, groupby
 
+from hardwon.text.normalise import lazy_pattern
+
 # Porter's stemmer as published in 1980; the steps have the numbers of the paper. Our own, because the packaged
 # ones load every language they know, which takes longer than the hook may.
 
@@ -138,20 +140,20 @@ _UNSPACED = (
 # Lengths are bounded so that a megabyte of base64 is many terms and never one.
 _NAME = r"\w{1,128}(?:(?:[.-]|[/\\]{1,2}[.@]?)\w{1,128}){0,15}(?:\+\+|\#(?!\w))?"
 _PREFIX = r"(?<![^\s\"'`(\[{<=,:;/\\])(?:--?|[@.])(?=[^\W\d_])"
-_CHUNK = re.compile(f"{_NAME}|{_PREFIX}{_NAME}")
-_CHUNK_OR_NOT = re.compile(rf"[^\W_]{{1,16}}[nN]['’][tT](?!\w)|{_CHUNK.pattern}")
+_CHUNK = lazy_pattern(f"{_NAME}|{_PREFIX}{_NAME}")
+_CHUNK_OR_NOT = lazy_pattern(rf"[^\W_]{{1,16}}[nN]['’][tT](?!\w)|{_NAME}|{_PREFIX}{_NAME}")
 
-_PATH_SEPARATOR = re.compile(r"[/\\]+")
-_SPLITS = (
-    re.compile(r"/"),
-    re.compile(r"\."),
-    re.compile(r"[-_@+#]+"),
-    re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])"),  # not `API|s`
-    re.compile(r"(?<=[A-Za-z]{2})(?=[0-9]+\Z)"),
+_PATH_SEPARATOR = lazy_pattern(r"[/\\]+")
+_SPLITS: tuple[str | re.Pattern[str], ...] = (
+    "/",
+    ".",
+    lazy_pattern(r"[-_@+#]+"),
+    lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])"),  # not `API|s`
+    lazy_pattern(r"(?<=[A-Za-z]{2})(?=[0-9]+\Z)"),
 )
 
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]{1,256}")
-_ACCENTS_AND_INVISIBLES = re.compile("[\u00ad\u0300-\u036f\u200b-\u200d\u2060\ufeff]+")
+_NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]{1,256}")
+_ACCENTS_AND_INVISIBLES = lazy_pattern("[\u00ad\u0300-\u036f\u200b-\u200d\u2060\ufeff]+")
 
 
 def terms(text: str) -> list[str]:
@@ -214,7 +216,7 @@ def _terms_of(chunk: str) -> tuple[str, ...]:
         return ("not",)
     if chunk.isalpha() and chunk[1:].islower():
         return (stem(word),)
-    return _parts(_PATH_SEPARATOR.sub("/", chunk), 0)
+    return _parts(_PATH_SEPARATOR.sub("/", chunk) if "/" in chunk or "\\" in chunk else chunk, 0)
 
 
 def _parts(name: str, level: int) -> tuple[str, ...]:
@@ -222,7 +224,13 @@ def _parts(name: str, level: int) -> tuple[str, ...]:
     if name.isdigit() or (name.isalpha() and name.islower()):
         return (stem(name.casefold()),)
     for at in range(level, len(_SPLITS)):
-        parts = [part for part in _SPLITS[at].split(name) if part]
+        split = _SPLITS[at]
+        if isinstance(split, str):
+            if split not in name:
+                continue
+            parts = [part for part in name.split(split) if part]
+        else:
+            parts = [part for part in split.split(name) if part]
         if parts != [name]:
             return _whole(name) * bool(parts) + tuple(chain.from_iterable(_kept(part, at + 1) for part in parts))
     return (stem(name.casefold()),)
@@ -246,7 +254,7 @@ _FUNCTION_WORDS_OF_A_SENTENCE = 3
 _SHARE_OF_FUNCTION_WORDS = 0.2
 _SHARE_OF_A_SCRIPT = 0.2
 """Of the letters; fewer are a name, or a log in a broken encoding."""
-_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS = lazy_pattern(r"[^\W\d_]+")
 _ONE_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK"}
 _FUNCTION_WORDS = {
     name: frozenset(words.split())
@@ -272,7 +280,7 @@ _FUNCTION_WORDS = {
 }
 FUNCTION_WORDS = frozenset().union(*_FUNCTION_WORDS.values())
 """Of all these languages, without accents."""
-_WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
+_WITHOUT_SPACES = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _SHARE_WITHOUT_SPACES = 0.3
 
 _CALLED = {
@@ -294,7 +302,7 @@ _CALLED = {
     "THAI": "Thai",
     "DEVANAGARI": "a language in Devanagari letters",
 }
-_KANA = re.compile(r"[\u3040-\u30ff]")
+_KANA = lazy_pattern(r"[\u3040-\u30ff]")
 
 
 def called(text: str) -> str:
