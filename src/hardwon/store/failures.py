@@ -205,7 +205,7 @@ def _save_fix(db: Database, place: Place, fix: Fix) -> None:
 def vouch(db: Database, source: str) -> None:
     """Whoever brought what helped there says that it is their own."""
     foreign = (source, FOREIGN)
-    if db.execute("UPDATE fix_evidence SET untrusted = '' WHERE source = ? AND untrusted = ?", foreign):
+    if db.changed("UPDATE fix_evidence SET untrusted = '' WHERE source = ? AND untrusted = ?", foreign):
         refresh(db, of_source(db, source))
 
 

@@ -285,7 +285,7 @@ def get_event(db: Database, number: int) -> EventRow | None:
 def erase_events(db: Database, numbers: Sequence[int]) -> int:
     """Forget what these events recorded; their links in the chain stay. Returns how many there were."""
     columns = ", ".join(f"{name} = '{value}'" for name, value in _FORGOTTEN_EVENT.items())
-    return db.execute(f"UPDATE event SET {columns} WHERE number IN ({marks(numbers)})", numbers) if numbers else 0
+    return db.changed(f"UPDATE event SET {columns} WHERE number IN ({marks(numbers)})", numbers) if numbers else 0
 
 
 def broken_events(db: Database) -> list[int]:

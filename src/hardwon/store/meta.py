@@ -155,14 +155,14 @@ def list_tokens(db: Database) -> list[TokenRow]:
 
 
 def revoke_token(db: Database, id: str, at: int) -> bool:
-    return db.execute("UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (at, id)) > 0
+    return db.changed("UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (at, id)) > 0
 
 
 def replace_token(db: Database, row: TokenRow, hash: str) -> bool:
     """Another in the place of the one with this hash, if that is still there."""
     values = (row.hash, row.scopes, row.created_at, row.expires_at, row.id, hash)
     changed = "UPDATE token SET hash = ?, scopes = ?, created_at = ?, expires_at = ? WHERE id = ? AND hash = ?"
-    return db.execute(changed, values) > 0
+    return db.changed(changed, values) > 0
 
 
 def drop_tokens(db: Database, beginning: str, *, before: int) -> None:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -49,6 +50,8 @@ from hardwon.store.vectors import (
 )
 
 _ROWS_PER_STATEMENT = 500
+_MOST_WAITING = 1 << 18
+"""Characters of statements that go to the server together."""
 _NOT_YET = "the database system is"
 """… starting up, in recovery mode, shutting down."""
 _NAP_SECONDS = 0.05
@@ -61,7 +64,7 @@ _ITEMS_LOOKED_AT = 2 * fulltext.MAX_POSTINGS
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
 
-_ONE_ROW = re.compile(r"(?s)(INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
+_ONE_ROW = re.compile(r"(?s)(.*?INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
 
 _LANES = 256
 """Projects that have a lane in common wait for each other; every lane has a row of the index's count."""
@@ -107,17 +110,21 @@ class PostgresDatabase:
         `longest` is how many milliseconds a statement may take; 0 for any.
         """
         self.place = _without_password(url)
+        self._explained = _Explained(self._told)
         self._url, self._write, self._wait, self._longest = url, write, wait, longest
         self._may_create = create
-        self._inside = self._is_done = False
-        """In a transaction or snapshot, of which a new connection would know nothing; closed by who opened it."""
+        self._inside = self._unsent = self._is_done = False
+        """In a transaction or snapshot; of which the server does not know yet; closed by who opened it."""
+        self._waiting: list[str] = []
+        self._waiting_size = self._journeys = self._depth = 0
         self._failures: set[int] | None = None
         self.lane = 0
-        with self._explained():
+        with self._explained:
             self._open(await_server=not create)
 
     def _open(self, *, await_server: bool) -> None:
         self._connection = _connected(self._url, self._wait / 1000, await_server=await_server)
+        self._cursor = psycopg.ClientCursor(self._connection)
         try:
             self._connection.execute(f"SET lock_timeout = {self._wait}")
             self._bring_up_to_date(write=self._write)
@@ -128,14 +135,6 @@ class PostgresDatabase:
         except BaseException:
             self._connection.close()
             raise
-
-    def _opened_again(self) -> bool:
-        """Whether there is a new connection in place of one that the server ended while nothing was under way."""
-        if self._inside or self._is_done or not self._connection.closed:
-            return False
-        self._may_create = False
-        self._open(await_server=True)
-        return True
 
     def _look_far_enough(self) -> None:
         """By itself an HNSW index gives up after forty neighbours; four hundred are enough for a hundred."""
@@ -149,10 +148,10 @@ class PostgresDatabase:
         if self._inside:
             if self.lane not in (0, lane):
                 raise RuntimeError("a transaction of one project cannot have another, or the whole store, to itself")
-            with self._explained(), self._connection.transaction():
+            with self._explained, self._savepoint():
                 yield
             return
-        with self._explained(), self._begun(f"SELECT {_locks(lane)}"):
+        with self._explained, self._begun(f"BEGIN; SELECT {_locks(lane)}", at_once=not lane):
             self.lane, self._failures = lane, None
             try:
                 yield
@@ -160,26 +159,76 @@ class PostgresDatabase:
                 self.lane = 0
 
     @contextmanager
-    def _begun(self, first: str) -> Iterator[None]:
-        """A transaction that begins with a statement: on a new connection, if the server ended the one there was."""
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(self._entered(first))
-            except psycopg.OperationalError:
-                if not self._opened_again():
-                    raise
-                stack.enter_context(self._entered(first))
+    def _begun(self, first: str, *, at_once: bool = False) -> Iterator[None]:
+        """A transaction that begins with a statement, which goes with the first that needs an answer."""
+        self._waiting.append(first)
+        self._inside, self._unsent = True, True
+        try:
+            if at_once:
+                self._sent()
             yield
+            if self._unsent and len(self._waiting) > 1:
+                self._sent()
+            if not self._unsent:
+                ended = self._sent("COMMIT").statusmessage
+                if ended != "COMMIT":  # the server says so, and no more, where an error was passed over
+                    raise StoreError(f"{self.place} took back what was written, for a part of it failed: try again")
+        except BaseException:
+            if not self._unsent and not self._connection.closed:
+                self._waiting.clear()
+                with suppress(psycopg.Error):  # a lost connection takes everything back as well
+                    self._sent("ROLLBACK")
+            raise
+        finally:
+            self._waiting.clear()
+            self._inside = self._unsent = False
 
     @contextmanager
-    def _entered(self, first: str) -> Iterator[None]:
-        with self._connection.transaction():
-            self._connection.execute(first)
-            self._inside = True
-            try:
-                yield
-            finally:
-                self._inside = False
+    def _savepoint(self) -> Iterator[None]:
+        """What is done inside can be taken back by itself; its errors are met inside."""
+        if self._waiting:
+            self._sent()
+        name = f"part_{self._depth}"
+        self._depth += 1
+        self._waiting.append(f"SAVEPOINT {name}")
+        journeys = self._journeys
+        try:
+            yield
+            if self._journeys != journeys or len(self._waiting) > 1:
+                self._sent(f"RELEASE {name}")
+            self._waiting.clear()
+        except BaseException:
+            self._waiting.clear()
+            if self._journeys != journeys and not self._connection.closed:
+                with suppress(psycopg.Error):
+                    self._sent(f"ROLLBACK TO {name}; RELEASE {name}")
+            raise
+        finally:
+            self._depth -= 1
+
+    def _sent(self, last: str = "") -> psycopg.Cursor[Any]:
+        """What waits, and a statement that ends it, in one journey to the server; stands at the last answer.
+
+        On a new connection, if the server ended the one there was while nothing was under way.
+        """
+        if last:
+            self._waiting.append(last)
+        whole, self._waiting = "; ".join(self._waiting).encode(), []
+        self._waiting_size = 0
+        nothing_under_way = self._unsent or not self._inside
+        self._unsent = False
+        self._journeys += 1
+        try:
+            found = self._cursor.execute(whole)
+        except psycopg.OperationalError:
+            if not (nothing_under_way and self._connection.closed) or self._is_done:
+                raise
+            self._may_create = False
+            self._open(await_server=True)
+            found = self._cursor.execute(whole)
+        while found.nextset():
+            pass
+        return found
 
     def share_failures(self, ids: Iterable[str]) -> None:
         wanted = {crc32(id.encode()) - (1 << 31) for id in ids}
@@ -187,7 +236,7 @@ class PostgresDatabase:
             return
         if self._failures is None:
             self._failures = wanted
-            self.query("SELECT " + ", ".join(f"pg_advisory_xact_lock({_FAILURES}, {one})" for one in sorted(wanted)))
+            self.execute("SELECT " + ", ".join(f"pg_advisory_xact_lock({_FAILURES}, {one})" for one in sorted(wanted)))
         elif not wanted <= self._failures:
             raise RuntimeError("a transaction of one project asked twice for failures: it could wait in a circle")
 
@@ -217,33 +266,42 @@ class PostgresDatabase:
         if self._inside:  # which is alone anyway
             yield
             return
-        with self._explained(), self._begun("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+        with self._explained, self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
             yield
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        with self._explained():
-            return self._run(sql, parameters).fetchall()
+        with self._explained:
+            return self._sent(self._filled_in(sql, parameters)).fetchall()
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        with self._explained():
-            return self._run(sql, parameters).rowcount
+    def changed(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        with self._explained:
+            return self._sent(self._filled_in(sql, parameters)).rowcount
 
-    def _run(self, sql: str, parameters: Sequence[Any]) -> psycopg.Cursor[Any]:
-        try:
-            return self._connection.execute(_placeholders(sql), parameters)
-        except psycopg.OperationalError:
-            if not self._opened_again():
-                raise
-            return self._connection.execute(_placeholders(sql), parameters)
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        """Inside a transaction it waits for the next statement that needs an answer: each journey costs more than it.
+
+        Its error is met there, at the latest where the transaction ends.
+        """
+        with self._explained:
+            self._later(self._filled_in(sql, parameters))
+
+    def _later(self, statement: str) -> None:
+        self._waiting.append(statement)
+        self._waiting_size += len(statement)
+        if not self._inside or self._waiting_size > _MOST_WAITING:
+            self._sent()
+
+    def _filled_in(self, sql: str, parameters: Sequence[Any]) -> str:
+        return self._cursor.mogrify(_placeholders(sql), parameters)
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Inserts go as many rows a statement, for each statement is a journey to the server."""
-        one = _ONE_ROW.fullmatch(sql)
+        """Inserts go as many rows a statement, which the server understands once."""
+        one = _one_row(sql)
         if one is None:
             for row in rows:
                 self.execute(sql, row)
             return
-        head, group, tail = one.groups()
+        head, group, tail = one
         left = iter(rows)
         while some := list(islice(left, _ROWS_PER_STATEMENT)):
             values = [value for row in some for value in row]
@@ -257,24 +315,17 @@ class PostgresDatabase:
         self.unindex(rows)
         for index, items in fulltext.by_index(rows):
             self.bulk(
-                f"INSERT INTO {index.items} (item, type, terms, hash, size, lexemes) SELECT v.item, v.type, v.terms, "
-                "v.hash, v.size, array_to_tsvector(string_to_array(v.terms, ' ')) "
-                "FROM (VALUES (?, ?, ?, ?, ?)) AS v (item, type, terms, hash, size)",
+                f"WITH gave AS (INSERT INTO {index.items} (item, type, terms, hash, size, lexemes) SELECT v.item, "
+                "v.type, v.terms, v.hash, v.size, array_to_tsvector(string_to_array(v.terms, ' ')) "
+                "FROM (VALUES (?, ?, ?, ?, ?)) AS v (item, type, terms, hash, size) RETURNING size) "
+                + _counted(index, self.lane, "+"),
                 map(rows.__getitem__, items),
             )
-            self._count(index, len(items), sum(rows[item][-1] for item in items))
 
     def unindex(self, items: Iterable[str]) -> None:
         for index, some in fulltext.by_index(items):
-            gone = self.query(f"DELETE FROM {index.items} WHERE item = ANY (?) RETURNING size", (some,))
-            self._count(index, -len(gone), -sum(row[0] for row in gone))
-
-    def _count(self, index: fulltext.Index, items: int, words: int) -> None:
-        if items:
-            total = _TOTALS[index]
-            counted = ", ".join(f"{column} = {total}.{column} + excluded.{column}" for column in ("items", "words"))
-            more = f"ON CONFLICT (part) DO UPDATE SET {counted}"
-            self.execute(insert(total, ("part", "items", "words"), more), (self.lane, items, words))
+            taken = f"WITH gave AS (DELETE FROM {index.items} WHERE item = ANY (?) RETURNING size) "
+            self.execute(taken + _counted(index, self.lane, "-"), (some,))
 
     def matches(
         self,
@@ -412,7 +463,7 @@ class PostgresDatabase:
         return bool(self.query("SELECT 1 FROM pg_extension WHERE extname = ?", (extension,)))
 
     def is_current(self) -> bool:
-        return not self._connection.closed
+        return self._inside or not self._connection.closed  # what was begun must not go on elsewhere
 
     def close(self) -> None:
         self._is_done = True
@@ -431,7 +482,7 @@ class PostgresDatabase:
         for extension in _EXTENSIONS:
             with suppress(psycopg.Error):  # `doctor` says what is missing
                 self._connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension} WITH SCHEMA public")
-        with self._entered(f"SELECT {_locks(0)}"):
+        with self._begun(f"BEGIN; SELECT {_locks(0)}", at_once=True):
             current = self._version()
             if current == migrations.NEWEST:  # another process was first
                 return
@@ -441,9 +492,9 @@ class PostgresDatabase:
             else:
                 self._create()
             for statement in _index_statements(current):
-                self._connection.execute(statement)
-            self._connection.execute("DELETE FROM schema_version")
-            self._connection.execute(f"INSERT INTO schema_version VALUES ({migrations.NEWEST})")
+                self._later(statement)
+            self._later("DELETE FROM schema_version")
+            self._later(f"INSERT INTO schema_version VALUES ({migrations.NEWEST})")
 
     def _create(self) -> None:
         steps = [statement for table in schema.TABLES.in_order for statement in database.create_sql(table, self.engine)]
@@ -456,7 +507,7 @@ class PostgresDatabase:
                 f"WHERE dimensions = {_INDEXED_DIMENSIONS}"
             )
         for step in steps:
-            self._connection.execute(step)
+            self._later(step)
 
     def _need_workspace(self) -> None:
         """The search path skips a schema that is not there or closed: what was meant for it would go to the next."""
@@ -478,30 +529,44 @@ class PostgresDatabase:
         found = self._connection.execute("SELECT version FROM schema_version").fetchone()
         return int(found[0]) if found else 0
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _told(self, error: psycopg.Error) -> StoreError | None:
         """The server's errors as one sentence that says what to do."""
-        try:
-            yield
-        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected) as error:
-            raise StoreError(f"{self.place} is in use by another process: try again") from error
-        except psycopg.errors.QueryCanceled as error:
-            limit = f"{self._longest / 1000:g} seconds"
-            raise StoreError(f"{self.place} took longer than {limit}: see the setting statement_seconds") from error
-        except psycopg.errors.ReadOnlySqlTransaction as error:
-            raise StoreError(f"{self.place} was opened for reading only") from error
-        except psycopg.errors.InsufficientPrivilege as error:
-            raise StoreError(f"no permission on {self.place}: {_first_line(error)}; ask its owner for it") from error
-        except psycopg.errors.DiskFull as error:
-            raise StoreError(f"the disk of {self.place} is full: free some space and run again") from error
-        except (psycopg.IntegrityError, psycopg.DataError) as error:
-            raise StoreError(f"{self.place} refuses a row: {_first_line(error)}") from error
-        except psycopg.OperationalError as error:
-            if _NOT_YET in str(error):
-                raise StoreError(f"{self.place} is starting or recovering from a crash: try again") from error
-            if hasattr(self, "_connection"):
-                raise StoreError(f"lost the connection to {self.place}: {_first_line(error)}; try again") from error
-            raise StoreError(f"cannot reach {self.place}: {_first_line(error)}; check HARDWON_DATABASE") from error
+        place, first = self.place, _first_line(error)
+        match error:
+            case psycopg.errors.LockNotAvailable() | psycopg.errors.DeadlockDetected():
+                says = f"{place} is in use by another process: try again"
+            case psycopg.errors.QueryCanceled():
+                says = f"{place} took longer than {self._longest / 1000:g} seconds: see the setting statement_seconds"
+            case psycopg.errors.ReadOnlySqlTransaction():
+                says = f"{place} was opened for reading only"
+            case psycopg.errors.InsufficientPrivilege():
+                says = f"no permission on {place}: {first}; ask its owner for it"
+            case psycopg.errors.DiskFull():
+                says = f"the disk of {place} is full: free some space and run again"
+            case psycopg.IntegrityError() | psycopg.DataError():
+                says = f"{place} refuses a row: {first}"
+            case psycopg.OperationalError() if _NOT_YET in str(error):
+                says = f"{place} is starting or recovering from a crash: try again"
+            case psycopg.OperationalError() if hasattr(self, "_connection"):
+                says = f"lost the connection to {place}: {first}; try again"
+            case psycopg.OperationalError():
+                says = f"cannot reach {place}: {first}; check HARDWON_DATABASE"
+            case _:
+                return None
+        return StoreError(says)
+
+
+class _Explained:
+    """Around what asks the server: its errors are told as ours."""
+
+    def __init__(self, told: Callable[[psycopg.Error], StoreError | None]) -> None:
+        self._told = told
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, psycopg.Error) and (told := self._told(error)):
+            raise told from error
 
 
 def _index_statements(after: int) -> list[str]:
@@ -532,6 +597,24 @@ def _connected(url: str, seconds: float, *, await_server: bool) -> psycopg.Conne
             time.sleep(_NAP_SECONDS)
 
 
+def _counted(index: fulltext.Index, lane: int, sign: str) -> str:
+    """Adds what a statement gave the index, or took from it, to the lane's count."""
+    total = _TOTALS[index]
+    counted = ", ".join(f"{column} = {total}.{column} + excluded.{column}" for column in ("items", "words"))
+    return (
+        f"INSERT INTO {total} (part, items, words) SELECT {lane}, {sign}count(*), {sign}sum(size) FROM gave "
+        f"HAVING count(*) > 0 ON CONFLICT (part) DO UPDATE SET {counted}"
+    )
+
+
+@lru_cache(256)
+def _one_row(sql: str) -> tuple[str, str, str] | None:
+    """An insert of one row, parted where more can be put in."""
+    found = _ONE_ROW.fullmatch(sql)
+    return found and (found[1], found[2], found[3])
+
+
+@lru_cache(256)
 def _placeholders(sql: str) -> str:
     return sql.replace("%", "%%").replace("?", "%s")
 

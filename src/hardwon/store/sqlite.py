@@ -232,12 +232,15 @@ class SqliteDatabase:
         except (apsw.Error, UnicodeDecodeError) as error:
             raise self._explained(error) from error
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         try:
             self._connection.execute(sql, parameters)
-            return self._connection.changes()
         except apsw.Error as error:
             raise self._explained(error) from error
+
+    def changed(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        self.execute(sql, parameters)
+        return self._connection.changes()
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
