@@ -352,8 +352,8 @@ class Database(Protocol):
         """In a project's transaction, once: have these failures to oneself, which belong to all projects."""
         ...
 
-    def next_numbers(self, table: str, count: int) -> list[int]:
-        """For new rows of a table that numbers them: higher than all that are there."""
+    def next_numbers(self, table: str, count: int, beside: str = "NULL") -> tuple[list[int], Any]:
+        """For new rows of a table that numbers them: higher than all that are there; and what an expression says."""
         ...
 
     def unhurried(self) -> AbstractContextManager[None]:

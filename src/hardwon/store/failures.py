@@ -417,8 +417,8 @@ class Met(NamedTuple):
 def met_in(db: Database, project: str) -> Met:
     """Without the errors of agents' own tools."""
     errors, different = db.query(
-        "SELECT coalesce(sum(sessions), 0), count(*) FROM failure_in_project "
-        "WHERE project = ? AND failure NOT IN (SELECT id FROM failure WHERE family = 'agent')",
+        "SELECT coalesce(sum(p.sessions), 0), count(*) FROM failure_in_project p "
+        "WHERE p.project = ? AND NOT EXISTS (SELECT 1 FROM failure f WHERE f.id = p.failure AND f.family = 'agent')",
         (project,),
     )[0]
     (held,) = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0]

@@ -250,15 +250,14 @@ class EventRow(NamedTuple):
 def record_events(db: Database, actor: str, at: int, happened: Iterable[Happened]) -> list[int]:
     """Append to the trail, inside the transaction that makes the change; returns the events' numbers."""
     entries = list(happened)
-    last = db.query("SELECT chain FROM event WHERE lane = ? ORDER BY number DESC LIMIT 1", (db.lane,))
-    chain = last[0][0] if last else ""
-    numbers = db.next_numbers("event", len(entries))
+    last = f"(SELECT chain FROM event WHERE lane = {db.lane} ORDER BY number DESC LIMIT 1)"
+    numbers, chain = db.next_numbers("event", len(entries), last)
     rows = []
     for number, entry in zip(numbers, entries, strict=True):
         before, after = _encode_fields(entry.before).decode(), _encode_fields(entry.after).decode()
         salt = secrets.token_hex(_DIGEST_SIZE)
         payload = digest(salt, actor, entry.item, before, after, entry.why, size=_DIGEST_SIZE)
-        chain = _chained(chain, number, at, entry.action, entry.undoes, payload)
+        chain = _chained(chain or "", number, at, entry.action, entry.undoes, payload)
         said = (actor, entry.item, before, after, entry.why, entry.undoes)
         rows.append((number, at, entry.action, *said, salt, payload, chain, db.lane))
     db.bulk(_INSERT_EVENT, rows)

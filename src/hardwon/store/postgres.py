@@ -22,7 +22,7 @@ from zlib import crc32
 
 import psycopg
 from msgspec import Struct
-from psycopg import sql
+from psycopg.sql import SQL, Identifier, Literal
 
 from hardwon.errors import NoModel, NotAllowed, NotFound, StoreError, StoreOutdated
 from hardwon.store import database, fulltext, meta, migrations, schema
@@ -55,6 +55,7 @@ _MOST_WAITING = 1 << 18
 _NOT_YET = "the database system is"
 """… starting up, in recovery mode, shutting down."""
 _NAP_SECONDS = 0.05
+_OFTEN = 5
 _EXTENSIONS = ("vector", "pg_trgm")
 _LIKELY_PER_WANTED = 2
 _ITEMS_COUNTED_EXACTLY = 100_000
@@ -64,12 +65,11 @@ _ITEMS_LOOKED_AT = 2 * fulltext.MAX_POSTINGS
 _INDEXED_DIMENSIONS = 384
 """Of the model that Hardwon ships; vectors of others are compared without an index."""
 
-_ONE_ROW = re.compile(r"(?s)(.*?INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
+_ONE_ROW = re.compile(r"(?s)(INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
 
 _LANES = 256
 """Projects that have a lane in common wait for each other; every lane has a row of the index's count."""
-_STORE = "hashtext('hardwon ' || current_schema())"
-_FAILURES = "hashtext('hardwon failures ' || current_schema())"
+_LOCKS = "hashtext('hardwon ' || current_schema()), hashtext('hardwon failures ' || current_schema())"
 _NUMBERED = ("attempt", "event")
 """Tables whose rows are numbered by a sequence: who takes a number waits for nobody."""
 
@@ -85,6 +85,9 @@ CREATE TABLE {name} (
 CREATE TABLE {total} (part BIGINT PRIMARY KEY, items BIGINT NOT NULL, words BIGINT NOT NULL);
 CREATE INDEX {name}_lexemes ON {name} USING gin (lexemes);
 """
+_REPLACED = "ON CONFLICT (item) DO UPDATE SET " + ", ".join(
+    f"{column} = excluded.{column}" for column in ("type", "terms", "hash", "size", "lexemes")
+)
 _TOTALS = {fulltext.KNOWN: "search_total", fulltext.SAID: "search_passage_total"}
 _SINCE = {fulltext.KNOWN: 2, fulltext.SAID: 4}
 """The schema that brought each index."""
@@ -125,6 +128,7 @@ class PostgresDatabase:
     def _open(self, *, await_server: bool) -> None:
         self._connection = _connected(self._url, self._wait / 1000, await_server=await_server)
         self._cursor = psycopg.ClientCursor(self._connection)
+        self._times: dict[str, int] = {}
         try:
             self._connection.execute(f"SET lock_timeout = {self._wait}")
             self._bring_up_to_date(write=self._write)
@@ -151,7 +155,7 @@ class PostgresDatabase:
             with self._explained, self._savepoint():
                 yield
             return
-        with self._explained, self._begun(f"BEGIN; SELECT {_locks(lane)}", at_once=not lane):
+        with self._explained, self._begun(f"BEGIN; SELECT {self._locks(lane)}", at_once=not lane):
             self.lane, self._failures = lane, None
             try:
                 yield
@@ -226,9 +230,14 @@ class PostgresDatabase:
             self._may_create = False
             self._open(await_server=True)
             found = self._cursor.execute(whole)
-        while found.nextset():
-            pass
+        found.set_result(-1)
         return found
+
+    def _locks(self, lane: int) -> str:
+        """The locks of a transaction, in the order in which everybody takes them."""
+        if not lane:
+            return f"pg_advisory_xact_lock({self._store_lock})"
+        return f"pg_advisory_xact_lock_shared({self._store_lock}), pg_advisory_xact_lock({self._store_lock}, {lane})"
 
     def share_failures(self, ids: Iterable[str]) -> None:
         wanted = {crc32(id.encode()) - (1 << 31) for id in ids}
@@ -236,19 +245,24 @@ class PostgresDatabase:
             return
         if self._failures is None:
             self._failures = wanted
-            self.execute("SELECT " + ", ".join(f"pg_advisory_xact_lock({_FAILURES}, {one})" for one in sorted(wanted)))
+            self.execute(
+                "SELECT " + ", ".join(f"pg_advisory_xact_lock({self._failures_lock}, {one})" for one in sorted(wanted))
+            )
         elif not wanted <= self._failures:
             raise RuntimeError("a transaction of one project asked twice for failures: it could wait in a circle")
 
-    def next_numbers(self, table: str, count: int) -> list[int]:
+    def next_numbers(self, table: str, count: int, beside: str = "NULL") -> tuple[list[int], Any]:
         one = f"nextval('{table}_number')"
-        newest = f"(SELECT coalesce(max(number), 0) FROM {table})"
-        while True:
-            rows = self.query(f"SELECT {one}, {newest} FROM generate_series(1, ?)", (count,))
-            if not rows or rows[0][0] > rows[0][1]:
-                return [row[0] for row in rows]
+        newest = f"(SELECT max(number) FROM {table})"
+        while count:
+            numbers = one if count == 1 else f"ARRAY(SELECT {one} FROM generate_series(1, {count}))"
+            ((taken, last, known),) = self.query(f"SELECT {numbers}, {newest}, {beside}")
+            taken = [taken] if count == 1 else taken
+            if taken[0] > (last or 0):
+                return taken, known
             # Rows came with numbers of their own, as a copy or an import brings them.
-            self.query(f"SELECT count({one}) FROM generate_series(1, ?)", (rows[0][1] - rows[-1][0],))
+            self.query(f"SELECT count({one}) FROM generate_series(1, ?)", (last - taken[-1],))
+        return [], None
 
     @contextmanager
     def unhurried(self) -> Iterator[None]:
@@ -292,7 +306,22 @@ class PostgresDatabase:
             self._sent()
 
     def _filled_in(self, sql: str, parameters: Sequence[Any]) -> str:
-        return self._cursor.mogrify(_placeholders(sql), parameters)
+        if not parameters:
+            return sql
+        first, *parts = sql.split("?")
+        filled = [first]
+        for value, part in zip(parameters, parts, strict=True):
+            filled += (self._literal(value), part)
+        return "".join(filled)
+
+    def _literal(self, value: Any) -> str:
+        """As SQL has it. Plain text and whole numbers, which most values are, by ourselves: psycopg takes its time."""
+        kind = value.__class__
+        if kind is str and "\\" not in value and "\0" not in value:
+            return "'" + str.replace(value, "'", "''") + "'"
+        if kind is int:
+            return f" {value}"
+        return "NULL" if value is None else Literal(value).as_string(self._connection)
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Inserts go as many rows a statement, which the server understands once."""
@@ -304,28 +333,56 @@ class PostgresDatabase:
         head, group, tail = one
         left = iter(rows)
         while some := list(islice(left, _ROWS_PER_STATEMENT)):
+            if len(some) == 1:
+                self._often(sql, some[0])
+                continue
             values = [value for row in some for value in row]
             self.execute(head + ", ".join([group] * len(some)) + tail, values)
+
+    def _often(self, sql: str, values: Sequence[Any]) -> None:
+        """A statement that is run again and again, and whose values have the types of columns: understood once."""
+        times = self._times.get(sql, 0)
+        name = f"often_{crc32(sql.encode())}"
+        with self._explained:
+            if times == _OFTEN:
+                parts = sql.split("?")
+                numbered = "".join(f"{part}${at}" for at, part in enumerate(parts[:-1], start=1)) + parts[-1]
+                self._sent(f"PREPARE {name} AS {numbered}")  # which stays, whatever becomes of the transaction
+            if times < _OFTEN:
+                self._later(self._filled_in(sql, values))
+            else:
+                self._later(f"EXECUTE {name} ({', '.join(map(self._literal, values))})")
+        self._times[sql] = times + 1
 
     def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         return self.query(f"{sql} FOR UPDATE SKIP LOCKED", parameters)
 
     def index(self, entries: Iterable[Entry]) -> None:
         rows = {entry.item: (*entry, len(entry.terms.split())) for entry in entries}
-        self.unindex(rows)
         for index, items in fulltext.by_index(rows):
+            self._count(index, items, len(items), sum(rows[item][-1] for item in items))
             self.bulk(
-                f"WITH gave AS (INSERT INTO {index.items} (item, type, terms, hash, size, lexemes) SELECT v.item, "
-                "v.type, v.terms, v.hash, v.size, array_to_tsvector(string_to_array(v.terms, ' ')) "
-                "FROM (VALUES (?, ?, ?, ?, ?)) AS v (item, type, terms, hash, size) RETURNING size) "
-                + _counted(index, self.lane, "+"),
+                f"INSERT INTO {index.items} (item, type, terms, hash, size, lexemes) SELECT v.item, v.type, v.terms, "
+                "v.hash, v.size::bigint, array_to_tsvector(string_to_array(v.terms, ' ')) "
+                f"FROM (VALUES (?, ?, ?, ?, ?)) AS v (item, type, terms, hash, size) {_REPLACED}",
                 map(rows.__getitem__, items),
             )
 
     def unindex(self, items: Iterable[str]) -> None:
         for index, some in fulltext.by_index(items):
-            taken = f"WITH gave AS (DELETE FROM {index.items} WHERE item = ANY (?) RETURNING size) "
-            self.execute(taken + _counted(index, self.lane, "-"), (some,))
+            self._count(index, some, 0, 0)
+            self.execute(f"DELETE FROM {index.items} WHERE item = ANY (?)", (some,))
+
+    def _count(self, index: fulltext.Index, gone: Sequence[str], items: int, words: int) -> None:
+        """So many items come, of so many words, for those of these that the index has."""
+        total = _TOTALS[index]
+        counted = ", ".join(f"{column} = {total}.{column} + excluded.{column}" for column in ("items", "words"))
+        self._often(
+            f"INSERT INTO {total} (part, items, words) SELECT ?::bigint, ?::bigint - count(*), "
+            "?::bigint - coalesce(sum(size), 0) "
+            f"FROM {index.items} WHERE item = ANY (?) ON CONFLICT (part) DO UPDATE SET {counted}",
+            (self.lane, items, words, gone),
+        )
 
     def matches(
         self,
@@ -482,7 +539,7 @@ class PostgresDatabase:
         for extension in _EXTENSIONS:
             with suppress(psycopg.Error):  # `doctor` says what is missing
                 self._connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension} WITH SCHEMA public")
-        with self._begun(f"BEGIN; SELECT {_locks(0)}", at_once=True):
+        with self._begun(f"BEGIN; SELECT {self._locks(0)}", at_once=True):
             current = self._version()
             if current == migrations.NEWEST:  # another process was first
                 return
@@ -511,12 +568,10 @@ class PostgresDatabase:
 
     def _need_workspace(self) -> None:
         """The search path skips a schema that is not there or closed: what was meant for it would go to the next."""
-        found = self._connection.execute("SELECT current_setting('search_path'), current_schema()").fetchone() or (
-            "",
-            "",
-        )
-        wanted = found[0].partition(",")[0].strip().strip('"')
-        if wanted not in ("$user", found[1]):
+        asked = self._connection.execute(f"SELECT current_setting('search_path'), current_schema(), {_LOCKS}")
+        ((path, chosen, self._store_lock, self._failures_lock),) = asked.fetchall()
+        wanted = path.partition(",")[0].strip().strip('"')
+        if wanted not in ("$user", chosen):
             raise StoreError(
                 f"{self.place} has no workspace '{wanted}' that you may use: `hardwon workspace make {wanted}` makes it"
             )
@@ -576,13 +631,6 @@ def _index_statements(after: int) -> list[str]:
     ] + [f"CREATE SEQUENCE {table}_number" for table in _NUMBERED if after < _SEQUENCES_SINCE]
 
 
-def _locks(lane: int) -> str:
-    """The locks of a transaction, in the order in which everybody takes them."""
-    if not lane:
-        return f"pg_advisory_xact_lock({_STORE})"
-    return f"pg_advisory_xact_lock_shared({_STORE}), pg_advisory_xact_lock({_STORE}, {lane})"
-
-
 def _connected(url: str, seconds: float, *, await_server: bool) -> psycopg.Connection[Any]:
     """A server that is starting, or recovering from a crash, is waited for; one that is away, where that is asked."""
     until = time.monotonic() + seconds
@@ -597,26 +645,11 @@ def _connected(url: str, seconds: float, *, await_server: bool) -> psycopg.Conne
             time.sleep(_NAP_SECONDS)
 
 
-def _counted(index: fulltext.Index, lane: int, sign: str) -> str:
-    """Adds what a statement gave the index, or took from it, to the lane's count."""
-    total = _TOTALS[index]
-    counted = ", ".join(f"{column} = {total}.{column} + excluded.{column}" for column in ("items", "words"))
-    return (
-        f"INSERT INTO {total} (part, items, words) SELECT {lane}, {sign}count(*), {sign}sum(size) FROM gave "
-        f"HAVING count(*) > 0 ON CONFLICT (part) DO UPDATE SET {counted}"
-    )
-
-
 @lru_cache(256)
 def _one_row(sql: str) -> tuple[str, str, str] | None:
     """An insert of one row, parted where more can be put in."""
     found = _ONE_ROW.fullmatch(sql)
     return found and (found[1], found[2], found[3])
-
-
-@lru_cache(256)
-def _placeholders(sql: str) -> str:
-    return sql.replace("%", "%%").replace("?", "%s")
 
 
 def _lexeme(term: str) -> str:
@@ -698,8 +731,8 @@ def _with_role(connection: psycopg.Connection[Any], name: str, address: str) -> 
     """The workspace of a new role, and the address by which that comes in."""
     role, password = _role_of(name), secrets.token_urlsafe(24)
     connection.execute(
-        sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD {}").format(
-            sql.Identifier(role), sql.Literal(password)
+        SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD {}").format(
+            Identifier(role), Literal(password)
         )
     )
     (is_superuser,) = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() or (
@@ -737,7 +770,7 @@ def _inside(connection: psycopg.Connection[Any], name: str) -> tuple[int | None,
     counted = "SELECT (SELECT count(*) FROM {0}.session), (SELECT count(*) FROM {0}.lesson)"
     noted = ", (SELECT value FROM {0}.meta WHERE key = 'limits')"
     with suppress(psycopg.errors.InsufficientPrivilege):
-        row = connection.execute(sql.SQL(counted + noted).format(sql.Identifier(name))).fetchone()
+        row = connection.execute(SQL(counted + noted).format(Identifier(name))).fetchone()
         return (row[0], row[1], meta.decoded_limits(row[2] or "")) if row else (None, None, None)
     return None, None, None
 
@@ -750,10 +783,10 @@ def drop_workspace(server: str, name: str) -> None:
             f"SELECT 1 FROM pg_namespace n WHERE nspname = %s AND {_IS_A_STORE}", (name,)
         ).fetchone():
             raise NotFound(f"no workspace '{name}': `hardwon workspace list` shows what there is")
-        connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name)))
+        connection.execute(SQL("DROP SCHEMA {} CASCADE").format(Identifier(name)))
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (_role_of(name),)).fetchone():
-            connection.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(_role_of(name))))
-            connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(_role_of(name))))
+            connection.execute(SQL("DROP OWNED BY {}").format(Identifier(_role_of(name))))
+            connection.execute(SQL("DROP ROLE {}").format(Identifier(_role_of(name))))
 
 
 @contextmanager

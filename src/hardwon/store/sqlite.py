@@ -222,9 +222,9 @@ class SqliteDatabase:
     def share_failures(self, ids: Iterable[str]) -> None:
         """Whoever writes has the whole file."""
 
-    def next_numbers(self, table: str, count: int) -> list[int]:
-        newest = int(self.query(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0])
-        return [*range(newest + 1, newest + 1 + count)]
+    def next_numbers(self, table: str, count: int, beside: str = "NULL") -> tuple[list[int], Any]:
+        ((newest, known),) = self.query(f"SELECT (SELECT coalesce(max(number), 0) FROM {table}), {beside}")
+        return [*range(newest + 1, newest + 1 + count)], known
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
