@@ -1,6 +1,6 @@
 """A company's database: 1,000 projects, 100,000 sessions, 1,000,000 lessons on one PostgreSQL, and a hundredth of it.
 
-    python -m benchmarks.scale [--share 1.0] [--keep FOLDER]
+    python -m benchmarks.scale [--share 1.0] [--keep FOLDER] [--vectors 100000]
 
 One row of each table is written by the program itself; the server then makes the others from it, so that filling takes
 minutes, and once where the folder of the server is kept. Seals of such rows are wrong, which nothing that is timed here
@@ -19,8 +19,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 import psycopg
 from msgspec.structs import replace
@@ -33,8 +35,8 @@ from hardwon.config import Config
 from hardwon.exchange.team import SessionRows, Taken, outgoing
 from hardwon.failures.fingerprint import VERSION, fingerprint
 from hardwon.sessions.project import Project, project_id
-from hardwon.store import failures, lessons, meta, projects, schema
-from hardwon.store.database import connect, insert
+from hardwon.store import failures, lessons, meta, postgres, projects, schema
+from hardwon.store.database import Vector, connect, insert
 from hardwon.store.fulltext import entry
 from hardwon.store.lessons import LessonRow
 from hardwon.store.sessions import add
@@ -47,6 +49,7 @@ WORDS_PER_LESSON = 14
 ASKED = 60
 GOALS = {"briefing": 30, "search in a project": 60, "search everywhere": 60, "push of one session": 200}
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions"
+_DIMENSIONS = 384
 _HOUR = 3_600_000_000
 _LONG = "SET statement_timeout = 0; SET maintenance_work_mem = '512MB'; SET synchronous_commit = off"
 
@@ -251,6 +254,47 @@ def _session(sent: SessionRows, project: str) -> SessionRows:
     return replace(sent, project=project, rows=rows)
 
 
+def vectors(share: float, kept: str, count: int) -> str:
+    """Neighbours by pgvector's HNSW index among so many vectors, beside comparing with all of them."""
+    import numpy
+
+    size = Size(*(max(1, int(number * share)) for number in (PROJECTS, SESSIONS, LESSONS, FAILURES)))
+    chance = numpy.random.default_rng(26)
+    centres = chance.standard_normal((count // 200 + 1, _DIMENSIONS))
+
+    def near() -> list[float]:
+        """Texts are about some things, not spread evenly over all directions."""
+        found: list[float] = (centres[chance.integers(len(centres))] + chance.standard_normal(_DIMENSIONS)).tolist()
+        return found
+
+    with server(kept) as started:
+        place = filled(started.get_uri(), "whole", size)
+        with closing(connect(place, write=True)) as db, db.unhurried():
+            (held,) = db.query("SELECT count(*) FROM embedding")[0]
+            began = time.perf_counter()
+            items = [row[0] for row in db.query("SELECT id FROM lesson ORDER BY id LIMIT ?", (count,))]
+            for start in range(held, count, 1000):
+                with db.transaction():
+                    db.put_vectors("any", [Vector(item, near()) for item in items[start : start + 1000]])
+                print(f"{start + 1000:,} vectors in {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+            backends = [backend(db)]
+            taken, found, wanted = [], 0, 0
+            for _ in range(ASKED):
+                asked = near()
+                taken.append(_milliseconds(partial(db.nearest, "any", asked, 10), backends))
+                by_index = {one.item for one in db.nearest("any", asked, 10)}
+                with patch.object(postgres, "COMPARED_EXACTLY", count):
+                    exactly = {one.item for one in db.nearest("any", asked, 10)}
+                found, wanted = found + len(by_index & exactly), wanted + len(exactly)
+            (bytes_,) = db.query("SELECT pg_relation_size('embedding_direction')")[0]
+    clock, processor = (statistics.median(one) for one in zip(*taken, strict=True))
+    return (
+        f"{count:,} vectors of {_DIMENSIONS}: the ten nearest in {processor:.0f} ms of the processors (clock "
+        f"{clock:.0f} ms), {found / wanted:.2f} of those that comparing with all finds; the index has "
+        f"{bytes_ / 1e6:.0f} MB. {ASKED} questions; load average {os.getloadavg()[0]:.0f}."
+    )
+
+
 def table(share: float = 1.0, kept: str = "") -> str:
     whole = Size(*(max(1, int(number * share)) for number in (PROJECTS, SESSIONS, LESSONS, FAILURES)))
     small = Size(*(max(1, number // 100) for number in whole))
@@ -280,5 +324,6 @@ if __name__ == "__main__":
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--share", type=float, default=1.0)
     arguments.add_argument("--keep", default="")
+    arguments.add_argument("--vectors", type=int, default=0)
     given = arguments.parse_args()
-    print(table(given.share, given.keep))
+    print(vectors(given.share, given.keep, given.vectors) if given.vectors else table(given.share, given.keep))

@@ -96,9 +96,10 @@ def gain_at_four(rounds: int, writes: int = 160) -> str:
         f"1 → 4 writers, {rounds} rounds of {writes} lessons a cell in changing order: a bare insert gains "
         f"×{medians[BARE]:.2f}, writers of a project each ×{medians[PROJECTS]:.2f} (medians); share of the bare gain "
         f"in the same round: median {middle:.2f} (quartiles {low:.2f} to {high:.2f}). Written a second, 1 and 4 "
-        f"writers: bare {rates[BARE, 1]:.0f}, {rates[BARE, 4]:.0f}; ours {rates[PROJECTS, 1]:.0f}, {rates[PROJECTS, 4]:.0f}. "
-        f"Processor time of client and server a lesson: bare {cost[BARE]:.2f} ms, ours {cost[PROJECTS]:.2f} ms. "
-        f"Lost, twice, refused, deadlocks, failed checks: {bad}; load average {os.getloadavg()[0]:.0f}."
+        f"writers: bare {rates[BARE, 1]:.0f}, {rates[BARE, 4]:.0f}; ours {rates[PROJECTS, 1]:.0f}, "
+        f"{rates[PROJECTS, 4]:.0f}. Processor time of client and server a lesson: bare {cost[BARE]:.2f} ms, ours "
+        f"{cost[PROJECTS]:.2f} ms. Lost, twice, refused, deadlocks, failed checks: {bad}; load average "
+        f"{os.getloadavg()[0]:.0f}."
     )
 
 

@@ -131,7 +131,7 @@ def test_of_a_store_full_of_canaries_only_what_is_declared_arrives(machine: Path
                 if not told or ours or column.name in {*names, *table.key} or table.name in ("meta", "project"):
                     continue
                 word = f"canary{table.name}{column.name}".replace("_", "")
-                if db.execute(f"UPDATE {table.name} SET {column.name} = ?", (f"use `{word}` here, always",)):
+                if db.changed(f"UPDATE {table.name} SET {column.name} = ?", (f"use `{word}` here, always",)):
                     planted.add(word)
     (sent,) = [rows for (id,) in db.query("SELECT id FROM project") for _, rows in team.outgoing(db, id, REMOTE)]
     db.close()

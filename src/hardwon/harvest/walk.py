@@ -279,6 +279,7 @@ class _Kept:
         self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
         self._settled: set[tuple[str, str]] = set()
+        self._last_lane: str | None = None
         self.files = 0
         """How many have been written whole."""
 
@@ -316,17 +317,16 @@ class _Kept:
         if self._db.engine == "sqlite":
             yield from [(None, taught)] if taught else []
             return
-        lane: str | None = None
         part: list[Taught] = []
         for file, learned in taught:
-            found = self._lane(learned) if learned else lane  # the end of a file goes with what was in it
-            if part and found != lane:
-                yield lane, part
+            lane = self._lane(learned) if learned else self._last_lane  # the end of a file goes with what was in it
+            if part and lane != self._last_lane:
+                yield self._last_lane, part
                 part = []
-            lane = found
+            self._last_lane = lane
             part.append((file, learned))
         if part:
-            yield lane, part
+            yield self._last_lane, part
 
     def _lane(self, learned: Learned) -> str | None:
         """The project that is written to, if nothing of another is: it and its folder are known, the session is its."""
