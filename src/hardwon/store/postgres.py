@@ -636,9 +636,7 @@ def _connected(url: str, seconds: float, *, await_server: bool) -> psycopg.Conne
     until = time.monotonic() + seconds
     while True:
         try:
-            return psycopg.connect(
-                url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=max(2, int(seconds))
-            )
+            return psycopg.connect(url, autocommit=True, connect_timeout=max(2, int(seconds)), client_encoding="utf8")
         except psycopg.OperationalError as error:
             if not (await_server or _NOT_YET in str(error)) or time.monotonic() > until:
                 raise
