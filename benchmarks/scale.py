@@ -1,6 +1,6 @@
 """A company's database: 1,000 projects, 100,000 sessions, 1,000,000 lessons on one PostgreSQL, and a hundredth of it.
 
-    python -m benchmarks.scale [--share 1.0] [--keep FOLDER] [--vectors 100000]
+    python -m benchmarks.scale [--share 1.0] [--keep FOLDER] [--sessions FOLDER] [--vectors 100000]
 
 One row of each table is written by the program itself; the server then makes the others from it, so that filling takes
 minutes, and once where the folder of the server is kept. Seals of such rows are wrong, which nothing that is timed here
@@ -187,7 +187,7 @@ def _repeat(connection: psycopg.Connection, table: str, count: int, given: dict[
     print(f"{table}: {count:,} in {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
 
 
-def timed(place: str, size: Size) -> dict[str, Took]:
+def timed(place: str, size: Size, folder: Path) -> dict[str, Took]:
     chance = random.Random(7)
     known = words()
 
@@ -203,7 +203,7 @@ def timed(place: str, size: Size) -> dict[str, Took]:
     with tempfile.TemporaryDirectory() as home, Hardwon(Path(home)) as memory:
         memory.config = Config(database=place, fusion_weight=0.0)
         backends = [backend(memory.reading()), backend(memory.writing())]
-        sessions = itertools.cycle(list(examples(Path(home) / "examples")))
+        sessions = itertools.cycle(list(learned(Path(home) / "machine", folder)))
         ways: dict[str, Callable[[], object]] = {
             "briefing": lambda: memory.bootstrap(project_id(key_of(project()))),
             "search in a project": lambda: memory.search(sought(), project=project_id(key_of(project()))),
@@ -236,10 +236,10 @@ def _milliseconds(ask: Callable[[], object], backends: list[int]) -> tuple[float
     return (time.perf_counter() - began) * 1000, (worked() - before) * 1000
 
 
-def examples(home: Path) -> Iterator[SessionRows]:
-    """What a machine sends of the sessions that come with Hardwon."""
+def learned(home: Path, folder: Path) -> Iterator[SessionRows]:
+    """What a machine sends of the sessions in a folder."""
     with Hardwon(home) as memory:
-        memory.harvest([EXAMPLES], mine=True)
+        memory.harvest([folder], mine=True)
         for (id,) in memory.reading().query("SELECT id FROM project ORDER BY id"):
             yield from (rows for _, rows in outgoing(memory.reading(), id, "git.example/any"))
 
@@ -299,14 +299,14 @@ def vectors(share: float, kept: str, count: int) -> str:
     )
 
 
-def table(share: float = 1.0, kept: str = "") -> str:
+def table(share: float = 1.0, kept: str = "", sessions: Path = EXAMPLES) -> str:
     whole = Size(*(max(1, int(number * share)) for number in (PROJECTS, SESSIONS, LESSONS, FAILURES)))
     small = Size(*(max(1, number // 100) for number in whole))
     with server(kept) as started:
         found, sizes = [], []
         for name, size in (("small", small), ("whole", whole)):
             place = filled(started.get_uri(), name, size)
-            found.append(timed(place, size))
+            found.append(timed(place, size, sessions))
             with closing(connect(place)) as db:
                 sizes.append(meta.size_of(db))
     rows = [
@@ -329,5 +329,9 @@ if __name__ == "__main__":
     arguments.add_argument("--share", type=float, default=1.0)
     arguments.add_argument("--keep", default="")
     arguments.add_argument("--vectors", type=int, default=0)
+    arguments.add_argument("--sessions", type=Path, default=EXAMPLES, help="a folder of those that are pushed")
     given = arguments.parse_args()
-    print(vectors(given.share, given.keep, given.vectors) if given.vectors else table(given.share, given.keep))
+    if given.vectors:
+        print(vectors(given.share, given.keep, given.vectors))
+    else:
+        print(table(given.share, given.keep, given.sessions))
