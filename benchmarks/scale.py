@@ -270,7 +270,7 @@ def vectors(share: float, kept: str, count: int) -> str:
     with server(kept) as started:
         place = filled(started.get_uri(), "whole", size)
         with closing(connect(place, write=True)) as db, db.unhurried():
-            (made_by,) = db.query("SELECT indexdef FROM pg_indexes WHERE indexname = 'embedding_direction'")[0]
+            (made_by,) = db.query("SELECT pg_get_indexdef('embedding_direction'::regclass)")[0]
             items = [row[0] for row in db.query("SELECT id FROM lesson ORDER BY id LIMIT ?", (count,))]
             with db.transaction():  # one by one they take twenty times as long as all at once
                 db.execute("DELETE FROM embedding")
