@@ -32,7 +32,7 @@ from benchmarks.timing import markdown
 from benchmarks.writers import backend, processor_seconds, server, workspace
 from hardwon import Hardwon
 from hardwon.config import Config
-from hardwon.exchange.team import SessionRows, Taken, outgoing
+from hardwon.exchange.team import SessionRows, Taken
 from hardwon.failures.fingerprint import VERSION, fingerprint
 from hardwon.sessions.project import Project, project_id
 from hardwon.store import failures, lessons, meta, postgres, projects, schema
@@ -40,6 +40,7 @@ from hardwon.store.database import Vector, connect, insert
 from hardwon.store.fulltext import entry
 from hardwon.store.lessons import LessonRow
 from hardwon.store.sessions import add
+from hardwon.team import outgoing
 from hardwon.text.normalise import made
 
 PROJECTS, SESSIONS, LESSONS, FAILURES = 1_000, 100_000, 1_000_000, 100_000
