@@ -273,7 +273,7 @@ def vectors(share: float, kept: str, count: int) -> str:
         with closing(connect(place, write=True)) as db, db.unhurried():
             (made_by,) = db.query("SELECT pg_get_indexdef('embedding_direction'::regclass)")[0]
             items = [row[0] for row in db.query("SELECT id FROM lesson ORDER BY id LIMIT ?", (count,))]
-            with db.transaction():  # one by one they take twenty times as long as all at once
+            with db.transaction():  # one by one they take far longer than all at once
                 db.execute("DELETE FROM embedding")
                 db.execute("DROP INDEX embedding_direction")
                 for start in range(0, count, 1000):
