@@ -27,7 +27,7 @@ from tests.serve.service import Service, environment, served
 from benchmarks.timing import markdown
 from benchmarks.writers import server, workspace
 from hardwon import Hardwon, connect, team
-from hardwon.exchange.team import SENT, SessionRows, outgoing
+from hardwon.exchange.team import SENT, SessionRows
 from hardwon.sessions.project import project_id
 from hardwon.store import schema
 from hardwon.store.database import connect as connect_store
@@ -194,7 +194,7 @@ def sent_by(one: Machine, names: dict[str, str]) -> Iterator[SessionRows]:
         for id, _ in db.query("SELECT id, key FROM project ORDER BY id"):
             sessions = [row[0] for row in db.query("SELECT id FROM session WHERE project = ?", (id,))]
             if sessions:
-                yield from (rows for _, rows in outgoing(db, id, names[sessions[0]]))
+                yield from (rows for _, rows in team.outgoing(db, id, names[sessions[0]]))
 
 
 def timed(

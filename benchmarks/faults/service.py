@@ -155,15 +155,15 @@ def _crash_at(statement: int) -> Callable[[Hardwon], None]:
 
     def prepare(memory: Hardwon) -> None:
         db: Any = memory.writing()
-        execute = db.execute
+        filled_in = db._filled_in
         backend = db._connection.info.backend_pid
 
-        def crash(sql: str, values: Any = ()) -> int:
+        def crash(sql: str, values: Any = ()) -> str:
             if next(left) == 0:
                 os.kill(backend, signal.SIGKILL)
-            return int(execute(sql, values))
+            return str(filled_in(sql, values))
 
-        db.execute = crash
+        db._filled_in = crash
 
     return prepare
 

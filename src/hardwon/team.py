@@ -7,13 +7,14 @@ sessions, so that a push that was killed goes on where it stopped, and one that 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -24,10 +25,13 @@ from hardwon.clock import now
 from hardwon.durable import write_whole
 from hardwon.errors import BadConfig, HardwonError, NotAllowed, NotFound
 from hardwon.exchange.pulled import Knowledge
-from hardwon.exchange.team import SessionRows, outgoing
-from hardwon.store import meta
-from hardwon.store.database import Database
-from hardwon.text.normalise import digest
+from hardwon.exchange.team import EMPTY, SENT, Rows, SessionRows
+from hardwon.harvest.rules import catalogue
+from hardwon.store import meta, schema
+from hardwon.store.database import Database, batches, marks
+from hardwon.store.deletion import changed_text
+from hardwon.store.sessions import root_of
+from hardwon.text.normalise import derived, digest
 
 if TYPE_CHECKING:
     from hardwon.api.hardwon import Hardwon
@@ -40,6 +44,10 @@ _SESSIONS_PER_REQUEST = 50
 """Others wait for so long until they can push."""
 _LARGEST_SESSION = 900 * 1024
 """The service takes requests of a megabyte."""
+
+_SESSIONS_AT_ONCE = 50
+_OF_SESSION = {"call": "session", "trail": "session"}
+"""Tables whose rows belong to a session, and the column that says so; of all others it is `source`."""
 
 Progress = Callable[[str, int, int], None]
 
@@ -296,3 +304,161 @@ def pull(memory: Hardwon, team: Client) -> Pulled:
     write_whole(memory.home / PULLED, msgspec.json.encode(found).decode())
     memory.mirror_for_hooks()
     return report
+
+
+# The rows that leave: of this machine's own sessions, without folders that are nobody else's business.
+
+
+class Folders:
+    """Takes the folders of this machine out of texts: those of the project become relative, others are not named."""
+
+    def __init__(self, own: Iterable[str], others: Iterable[str]) -> None:
+        kept = [re.escape(root) for root in sorted(own, key=len, reverse=True) if len(root) > 2]
+        hidden = [re.escape(root) for root in sorted(others, key=len, reverse=True) if len(root) > 2]
+        rest = r"(?:[/\\](?:[^\s\"'`;|&<>()]|<[\w-]+>)*)?"  # `<id>` stands for what changes from call to call
+        parts = [rf"(?P<own>{'|'.join(kept)})(?:[/\\]+|(?![\w.-]))"] if kept else []
+        parts += [rf"(?:{'|'.join(hidden)})(?![\w.-]){rest}"] if hidden else []
+        parts.append(r"(?<=[\"'`])~[\w.-]*[/\\][^\"'`\n]*(?=[\"'`])")  # with spaces in it
+        parts.append(rf"(?<![\w~/])~[\w.-]*(?=[/\\]){rest}")
+        self._pattern = re.compile("|".join(parts))
+
+    def left_out(self, text: str) -> str:
+        return self._pattern.sub(_replaced, text) if "/" in text or "\\" in text else text
+
+
+def _replaced(found: re.Match[str]) -> str:
+    if found.groupdict().get("own"):
+        return "" if found[0][-1] in "/\\" else "."
+    return "~/…"
+
+
+def outgoing(db: Database, project: str, team_name: str, ids: Sequence[str] = ()) -> Iterator[tuple[str, SessionRows]]:
+    """What a project's own sessions taught, the earliest first, each with its id here; of some of them, or of all."""
+    roots = db.query("SELECT path, project FROM project_root")
+    folders = Folders(
+        [path for path, holder in roots if holder == project], [path for path, holder in roots if holder != project]
+    )
+    wanted = list(ids) or [
+        row[0]
+        for row in db.query(
+            "SELECT id FROM session WHERE project = ? AND owner = 'own' ORDER BY started_at, id", (project,)
+        )
+    ]
+    for start in range(0, len(wanted), _SESSIONS_AT_ONCE):
+        part = wanted[start : start + _SESSIONS_AT_ONCE]
+        found = _rows_of(db, project, part)
+        for id in part:
+            if rows := found.get(id):
+                left = _leaving(rows, folders)
+                named = (_value("session", left["session"][0], name) for name in ("agent", "external_id", "subagent"))
+                yield id, SessionRows(session=derived("S", *named), project=team_name, rows=left)
+
+
+def _rows_of(db: Database, project: str, part: Sequence[str]) -> dict[str, Rows]:
+    """Session → its rows, as they are stored."""
+    found: dict[str, Rows] = {}
+    for table in SENT:
+        if table.name in ("failure", "fix", "lesson", "bootstrap", "exposure"):
+            continue
+        of = "id" if table.name == "session" else _OF_SESSION.get(table.name, "source")
+        columns = ", ".join(f"t.{name}" for name in table.sent)
+        where = f"t.{of} IN ({marks(part)})"
+        values: list[object] = [*part]
+        joined = ""
+        if table.name == "session":
+            where += " AND t.project = ? AND t.owner = 'own'"
+            values.append(project)
+        elif table.name == "lesson_source":
+            joined, more, given = _taught(project)
+            where, values = f"{where} AND {more}", [*values, *given]
+        order = ", ".join(f"t.{name}" for name in table.key)
+        for id, *row in db.query(
+            f"SELECT t.{of}, {columns} FROM {table.name} t {joined} WHERE {where} ORDER BY {order}", values
+        ):
+            if table.name == "session":
+                found[id] = {}
+            if id in found:
+                found[id].setdefault(table.name, []).append(row)
+    for rows in found.values():
+        _add_named(db, rows)
+    for id, rows in found.items():
+        _add_exposures(db, id, rows)
+    return found
+
+
+def _taught(project: str) -> tuple[str, str, list[object]]:
+    """Of lessons: those that rules drew from the session itself, without what a person here decided against."""
+    rules = sorted(catalogue.OVER_STORE)
+    here = "l.project = ? AND l.scope = 'project' AND (l.kept = 0 OR l.status = 'active')"
+    where = f"{here} AND l.rule NOT IN ({marks(rules)})"
+    return "JOIN lesson l ON l.id = t.lesson", where, [project, *rules]
+
+
+def _add_named(db: Database, rows: Rows) -> None:
+    """The failures, fixes and lessons that a session's rows name."""
+    named = {
+        "lesson": {row[0] for row in rows.get("lesson_source", EMPTY)},
+        "fix": {row[0] for row in rows.get("fix_evidence", EMPTY)},
+    }
+    for name, ids in named.items():
+        rows |= _named(db, name, ids)
+    failed = {_value("occurrence", row, "failure") for row in rows.get("occurrence", EMPTY)}
+    failed |= {_value("tried", row, "failure") for row in rows.get("tried", EMPTY)}
+    failed |= {_value("fix", row, "failure") for row in rows.get("fix", EMPTY)}
+    rows |= _named(db, "failure", failed)
+
+
+def _named(db: Database, name: str, ids: Collection[object]) -> Rows:
+    columns = ", ".join(schema.TABLES.named[name].sent)
+    found = [
+        [*row]
+        for part in batches(sorted(map(str, ids)))
+        for row in db.query(f"SELECT {columns} FROM {name} WHERE id IN ({marks(part)}) ORDER BY id", part)
+    ]
+    return {name: found} if found else {}
+
+
+def _add_exposures(db: Database, id: str, rows: Rows) -> None:
+    row = rows["session"][0]
+    agent, external_id = (_value("session", row, name) for name in ("agent", "external_id"))
+    if _value("session", row, "subagent"):
+        return
+    called = (id, external_id, root_of(agent, external_id))
+    columns = ", ".join(schema.TABLES.named["bootstrap"].sent)
+    found = db.query(f"SELECT {columns} FROM bootstrap WHERE session IN ({marks(called)}) ORDER BY id", called)
+    if not found:
+        return
+    rows["bootstrap"] = [[*row] for row in found]
+    columns = ", ".join(schema.TABLES.named["exposure"].sent)
+    ids = [row[0] for row in found]
+    rows["exposure"] = [
+        [*row]
+        for row in db.query(
+            f"SELECT {columns} FROM exposure WHERE bootstrap IN ({marks(ids)}) ORDER BY bootstrap, item", ids
+        )
+    ]
+
+
+def _value(table: str, row: Sequence[Any], column: str) -> Any:
+    return row[schema.TABLES.named[table].sent.index(column)]
+
+
+def _leaving(rows: Rows, folders: Folders) -> Rows:
+    left: Rows = {}
+    for name, some in rows.items():
+        table = schema.TABLES.named[name]
+        texts = [at for at, column in enumerate(table.sent) if table.column(column).type == "TEXT"]
+        for row in some:
+            for at in texts:
+                if row[at] is not None:
+                    row[at] = changed_text(table, table.sent[at], row[at], folders.left_out)
+        left[name] = [row for row in some if name != "touched" or not _is_elsewhere(row[0])]
+    at = schema.TABLES.named["session"].sent.index("external_id")
+    for row in left["session"]:
+        if "~/…" in row[at] or "/" in row[at] or "\\" in row[at]:  # some agents call a session by its file
+            row[at] = digest("session", row[at], size=12)
+    return left
+
+
+def _is_elsewhere(path: str) -> bool:
+    return path.startswith(("/", "~", "..")) or path[1:2] == ":"

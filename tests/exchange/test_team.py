@@ -21,6 +21,7 @@ from hardwon.exchange.team import SessionRows, Taken
 from hardwon.store import meta, schema
 from hardwon.store.database import Database, connect
 from hardwon.store.integrity import content_hash
+from hardwon.team import outgoing
 from tests.conftest import ClaudeSession, same_marks
 
 REMOTE = "git.example.org/tide/reef"
@@ -48,7 +49,7 @@ def harvested(home: Path, sessions: Sequence[ClaudeSession]) -> None:
 def rows_of(home: Path, name: str = REMOTE) -> list[SessionRows]:
     with Hardwon(home) as memory:
         db = memory.reading()
-        return [rows for (id,) in db.query("SELECT id FROM project") for _, rows in team.outgoing(db, id, name)]
+        return [rows for (id,) in db.query("SELECT id FROM project") for _, rows in outgoing(db, id, name)]
 
 
 @pytest.fixture
@@ -131,9 +132,9 @@ def test_of_a_store_full_of_canaries_only_what_is_declared_arrives(machine: Path
                 if not told or ours or column.name in {*names, *table.key} or table.name in ("meta", "project"):
                     continue
                 word = f"canary{table.name}{column.name}".replace("_", "")
-                if db.execute(f"UPDATE {table.name} SET {column.name} = ?", (f"use `{word}` here, always",)):
+                if db.changed(f"UPDATE {table.name} SET {column.name} = ?", (f"use `{word}` here, always",)):
                     planted.add(word)
-    (sent,) = [rows for (id,) in db.query("SELECT id FROM project") for _, rows in team.outgoing(db, id, REMOTE)]
+    (sent,) = [rows for (id,) in db.query("SELECT id FROM project") for _, rows in outgoing(db, id, REMOTE)]
     db.close()
     declared = {
         f"canary{table}{column}".replace("_", "") for table, some in team.columns_sent().items() for column in some
@@ -162,7 +163,7 @@ def test_folders_of_this_machine_do_not_leave(tmp_path: Path) -> None:
     harvested(home, [session, other])
     with Hardwon(home) as memory:
         reef = memory.project("reef") or ""
-        ((_, sent),) = team.outgoing(memory.reading(), reef, REMOTE)
+        ((_, sent),) = outgoing(memory.reading(), reef, REMOTE)
     text = msgspec.json.encode(sent).decode()
     for private in ("ada", "diary", "taxes", ".ssh", "bashrc", "secret-client", "/srv/work", "plan.md", "eve"):
         assert private not in text

@@ -144,6 +144,27 @@ def test_the_action_briefs_an_agent_and_keeps_its_transcript(tmp_path: Path) -> 
     assert "${{" not in steps["brief"]["run"] + steps["collect"]["run"], "what others write comes by the environment"
 
 
+def test_the_action_asks_the_service_of_a_team(pair: tuple[Service, Service, Path], tmp_path: Path) -> None:
+    first = pair[0]
+    made = first.post("/api/lessons", {"text": "The reef's gauges are read in UTC.", "project": "reef"})["lesson"]
+    first.post(f"/api/lessons/{made['id']}/promote", {"why": "read"})
+    steps = yaml.safe_load((REPOSITORY / "action.yml").read_text())["runs"]["steps"]
+    (brief,) = (step["run"] for step in steps if step.get("id") == "brief")
+    asked = {"project": "reef", "task": "read the gauges & say 'done'"}
+    for token in (first.token, "hardwon_of_nobody"):
+        own = {
+            **environment(tmp_path / "hardwon", Path()), "GITHUB_OUTPUT": str(tmp_path / "output"),
+            "RUNNER_TEMP": str(tmp_path), "SERVICE": first.address, "TOKEN": token, "PROJECT": asked["project"],
+            "TASK": asked["task"], "TRANSCRIPTS": "",
+        }  # fmt: skip
+        done = subprocess.run(["bash", "-eo", "pipefail", "-c", brief], env=own, capture_output=True, check=False)
+        assert (done.returncode == 0) == (token == first.token), done.stderr
+        if token == first.token:
+            told = (tmp_path / "hardwon-briefing.md").read_text()
+            assert told.strip() == first.get("/api/bootstrap", **asked)["text"].strip()
+            assert "UTC" in told
+
+
 def test_entire_finds_the_command(tmp_path: Path) -> None:
     entire = shutil.which("entire-hardwon", path=str(Path(sys.executable).parent))
     assert entire

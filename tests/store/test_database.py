@@ -67,8 +67,50 @@ def test_any_text_comes_back_as_it_was_in_the_order_of_its_bytes(db: Database, r
 def test_changes_are_counted(db: Database) -> None:
     with db.transaction():
         db.bulk(insert("stale", ("item",), "ON CONFLICT (item) DO NOTHING"), ((str(n % 7),) for n in range(20)))
-        assert db.execute("DELETE FROM stale WHERE item < ?", ("3",)) == 3
+        assert db.changed("DELETE FROM stale WHERE item < ?", ("3",)) == 3
         assert db.claim("SELECT item FROM stale ORDER BY item LIMIT ?", (2,)) == [("3",), ("4",)]
+
+
+HOSTILE = (
+    "it's", "'; DELETE FROM stale; --", "a\\", "\\'; DELETE FROM stale; --", "E'\\''", "$1", "$$", "?", "%s %% %(a)s",
+    "/*", "\u2019 \u02bc \uff07 \ufffd", "\x1b\n\r\t", "''", "\\\\''", "\U0001f9ea", "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("times", [1, 12])
+def test_a_value_is_a_value_whatever_it_says(db: Database, times: int) -> None:
+    """Again and again, too: a server then has the statement prepared."""
+    for number in range(times):
+        for text in HOSTILE:
+            with db.transaction():
+                db.bulk(insert("stale", ("item",)), [(f"{number} {text}",)])
+                db.execute("INSERT INTO meta (key, value) VALUES (?, ?)", (f"{number} {text}", text))
+                found = db.query("SELECT ?, key, value FROM meta WHERE key = ?", (-number, f"{number} {text}"))
+                assert found == [(-number, f"{number} {text}", text)]
+    assert {row[0] for row in db.query("SELECT item FROM stale")} == {
+        f"{number} {text}" for number in range(times) for text in HOSTILE
+    }
+
+
+def _write(db: Database, *items: str, error: Exception | None = None) -> None:
+    with db.transaction():
+        for item in items:
+            db.execute("INSERT INTO stale (item) VALUES (?)", (item,))
+        if error:
+            raise error
+
+
+def test_a_statement_that_waits_fails_at_the_latest_where_its_transaction_ends(db: Database) -> None:
+    with pytest.raises(StoreError):
+        _write(db, "a", "a")
+    with db.transaction():
+        _write(db, "b")
+        with pytest.raises(StoreError):
+            _write(db, "c", "b")
+        _write(db, "d")
+    with pytest.raises(ZeroDivisionError):
+        _write(db, "e", error=ZeroDivisionError())
+    assert db.query("SELECT item FROM stale ORDER BY item") == [("b",), ("d",)]
 
 
 def test_the_index_finds_any_term_and_ranks_rare_ones_first(db: Database) -> None:

@@ -14,8 +14,10 @@ import pytest
 from benchmarks import writers
 
 from hardwon import Attempt, Hardwon, Interaction, StoreError
-from hardwon.store import check, integrity, lifecycle
+from hardwon.harvest.walk import harvest
+from hardwon.store import check, integrity, lifecycle, meta, sessions
 from hardwon.store.database import Database, connect, insert
+from tests.conftest import EXAMPLES
 
 ONE, OTHER = "P-one", "P-other"
 """Of different lanes."""
@@ -32,14 +34,14 @@ def with_projects(place: str, *ids: str) -> Database:
 def test_only_writers_of_the_same_project_or_of_the_whole_store_wait(postgres: str) -> None:
     with closing(with_projects(postgres, ONE, OTHER)) as db, closing(connect(postgres, write=True, wait=100)) as second:
         with db.transaction(ONE):
+            lifecycle.create(db, writers.lesson(ONE, 1), [], actor="ada")
             with second.transaction(OTHER):
                 lifecycle.create(second, writers.lesson(OTHER, 1), [], actor="ada")
             for alone_with in (ONE, None):
                 with pytest.raises(StoreError, match="in use by another process"), second.transaction(alone_with):
-                    pass
-            lifecycle.create(db, writers.lesson(ONE, 1), [], actor="ada")
+                    second.query("SELECT id FROM lesson")
         with db.transaction(), pytest.raises(StoreError, match="in use"), second.transaction(OTHER):
-            pass
+            second.query("SELECT id FROM lesson")
         assert integrity.broken_events(db) == []
         assert db.query("SELECT count(DISTINCT lane), count(*) FROM event") == [(2, 2)]
 
@@ -171,3 +173,39 @@ def test_whoever_has_nothing_under_way_does_not_notice_that_the_server_ended_the
         with db.snapshot():
             assert db.query("SELECT value FROM meta WHERE key = 'written'") == [("once",)]
         assert db.query("SHOW statement_timeout") == [("1min",)]
+
+
+def test_a_harvest_waits_for_nobody_who_writes_to_another_project(postgres: str) -> None:
+    with closing(with_projects(postgres, ONE)) as db, closing(connect(postgres, write=True, wait=100)) as second:
+        files = sorted(EXAMPLES.rglob("*.jsonl"))
+        harvest(db, files)
+        learned = "SELECT id, text, status, source_count FROM lesson WHERE project <> ? ORDER BY id"
+        known = db.query(learned, (ONE,))
+        with db.transaction():
+            sessions.read_again(db)
+        with db.transaction(ONE):
+            lifecycle.create(db, writers.lesson(ONE, 1), [], actor="ada")
+            assert harvest(second, files).sessions
+        assert db.query(learned, (ONE,)) == known
+
+
+def test_harvests_at_the_same_time_leave_the_store_that_one_leaves(postgres: str, tmp_path: Path) -> None:
+    files = sorted(EXAMPLES.rglob("*.jsonl"))
+    with closing(connect(tmp_path / "one.db", write=True)) as alone, closing(connect(postgres, write=True)) as db:
+        for each in (alone, db):
+            meta.prepare(each)
+            with each.transaction():
+                each.execute("UPDATE meta SET value = ? WHERE key = 'scrub_key'", ("5c" * 16,))
+            harvest(each, files)
+        with db.transaction():
+            sessions.read_again(db)
+
+        def part(number: int) -> None:
+            with closing(connect(postgres, write=True)) as mine:
+                harvest(mine, files[number::2])
+
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(part, range(2)))
+        assert writers.deadlocks(db) == 0
+        assert not [one for one in check.store(db) if not one.ok]
+        assert integrity.content_hash(db) == integrity.content_hash(alone)

@@ -11,7 +11,7 @@ import math
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -30,7 +30,7 @@ from hardwon.model.lesson import DISTILLED, Draft, Source
 from hardwon.model.session import Origin
 from hardwon.sessions.project import Project
 from hardwon.store import failures, integrity, lessons, meta, projects, schema, sessions
-from hardwon.store.database import Column, Database, Row, Table, batches, insert, marks
+from hardwon.store.database import Column, Database, Row, Table, insert
 from hardwon.store.deletion import Removal, changed_text
 from hardwon.store.projects import OpenedRow
 from hardwon.store.sessions import CHARACTERS_PER_DIGEST, CallRow, Said, SessionRow, Trail, root_of
@@ -41,19 +41,16 @@ Rows = dict[str, list[list[Any]]]
 """Table → rows, each with the columns that are sent, in their order."""
 
 SENT = tuple(table for table in schema.TABLES if table.sent)
-_OF_SESSION = {"call": "session", "trail": "session"}
-"""Tables whose rows belong to a session, and the column that says so; of all others it is `source`."""
 _RULES = frozenset(rule.name for rule in catalogue.RULES) - catalogue.OVER_STORE | {DISTILLED}
 _SAID_IN_SESSIONS = ("user", "agent", "tool", "web", "file")
 _CHARACTERS_PER_TEXT = 10_000
 _CHARACTERS_PER_TRAIL = 64 * 1024
 _ROWS_PER_TABLE = 200_000
 _MAX_INTEGER = 1 << 60
-_SESSIONS_AT_ONCE = 50
 _BYTES_SENT_PLAIN = 128 * 1024
 _MAX_BYTES = 32 * 1024 * 1024
 _FINGERPRINT = re.compile(r"F[0-9a-f]{16}")
-_EMPTY: list[list[Any]] = []
+EMPTY: list[list[Any]] = []
 
 
 class SessionRows(Struct, frozen=True, kw_only=True):
@@ -90,164 +87,6 @@ class SessionRows(Struct, frozen=True, kw_only=True):
     @property
     def hash(self) -> str:
         return digest(str(VERSION), self.project, msgspec.json.encode(self.rows).decode(), size=16)
-
-
-# What leaves a machine: rows of its own sessions, without folders that are nobody else's business.
-
-
-class Folders:
-    """Takes the folders of this machine out of texts: those of the project become relative, others are not named."""
-
-    def __init__(self, own: Iterable[str], others: Iterable[str]) -> None:
-        kept = [re.escape(root) for root in sorted(own, key=len, reverse=True) if len(root) > 2]
-        hidden = [re.escape(root) for root in sorted(others, key=len, reverse=True) if len(root) > 2]
-        rest = r"(?:[/\\](?:[^\s\"'`;|&<>()]|<[\w-]+>)*)?"  # `<id>` stands for what changes from call to call
-        parts = [rf"(?P<own>{'|'.join(kept)})(?:[/\\]+|(?![\w.-]))"] if kept else []
-        parts += [rf"(?:{'|'.join(hidden)})(?![\w.-]){rest}"] if hidden else []
-        parts.append(r"(?<=[\"'`])~[\w.-]*[/\\][^\"'`\n]*(?=[\"'`])")  # with spaces in it
-        parts.append(rf"(?<![\w~/])~[\w.-]*(?=[/\\]){rest}")
-        self._pattern = re.compile("|".join(parts))
-
-    def left_out(self, text: str) -> str:
-        return self._pattern.sub(_replaced, text) if "/" in text or "\\" in text else text
-
-
-def _replaced(found: re.Match[str]) -> str:
-    if found.groupdict().get("own"):
-        return "" if found[0][-1] in "/\\" else "."
-    return "~/…"
-
-
-def outgoing(db: Database, project: str, team_name: str, ids: Sequence[str] = ()) -> Iterator[tuple[str, SessionRows]]:
-    """What a project's own sessions taught, the earliest first, each with its id here; of some of them, or of all."""
-    roots = db.query("SELECT path, project FROM project_root")
-    folders = Folders(
-        [path for path, holder in roots if holder == project], [path for path, holder in roots if holder != project]
-    )
-    wanted = list(ids) or [
-        row[0]
-        for row in db.query(
-            "SELECT id FROM session WHERE project = ? AND owner = 'own' ORDER BY started_at, id", (project,)
-        )
-    ]
-    for start in range(0, len(wanted), _SESSIONS_AT_ONCE):
-        part = wanted[start : start + _SESSIONS_AT_ONCE]
-        found = _rows_of(db, project, part)
-        for id in part:
-            if rows := found.get(id):
-                left = _leaving(rows, folders)
-                named = (_value("session", left["session"][0], name) for name in ("agent", "external_id", "subagent"))
-                yield id, SessionRows(session=derived("S", *named), project=team_name, rows=left)
-
-
-def _rows_of(db: Database, project: str, part: Sequence[str]) -> dict[str, Rows]:
-    """Session → its rows, as they are stored."""
-    found: dict[str, Rows] = {}
-    for table in SENT:
-        if table.name in ("failure", "fix", "lesson", "bootstrap", "exposure"):
-            continue
-        of = "id" if table.name == "session" else _OF_SESSION.get(table.name, "source")
-        columns = ", ".join(f"t.{name}" for name in table.sent)
-        where = f"t.{of} IN ({marks(part)})"
-        values: list[object] = [*part]
-        joined = ""
-        if table.name == "session":
-            where += " AND t.project = ? AND t.owner = 'own'"
-            values.append(project)
-        elif table.name == "lesson_source":
-            joined, more, given = _taught(project)
-            where, values = f"{where} AND {more}", [*values, *given]
-        order = ", ".join(f"t.{name}" for name in table.key)
-        for id, *row in db.query(
-            f"SELECT t.{of}, {columns} FROM {table.name} t {joined} WHERE {where} ORDER BY {order}", values
-        ):
-            if table.name == "session":
-                found[id] = {}
-            if id in found:
-                found[id].setdefault(table.name, []).append(row)
-    for rows in found.values():
-        _add_named(db, rows)
-    for id, rows in found.items():
-        _add_exposures(db, id, rows)
-    return found
-
-
-def _taught(project: str) -> tuple[str, str, list[object]]:
-    """Of lessons: those that rules drew from the session itself, without what a person here decided against."""
-    rules = sorted(catalogue.OVER_STORE)
-    here = "l.project = ? AND l.scope = 'project' AND (l.kept = 0 OR l.status = 'active')"
-    where = f"{here} AND l.rule NOT IN ({marks(rules)})"
-    return "JOIN lesson l ON l.id = t.lesson", where, [project, *rules]
-
-
-def _add_named(db: Database, rows: Rows) -> None:
-    """The failures, fixes and lessons that a session's rows name."""
-    named = {
-        "lesson": {row[0] for row in rows.get("lesson_source", _EMPTY)},
-        "fix": {row[0] for row in rows.get("fix_evidence", _EMPTY)},
-    }
-    for name, ids in named.items():
-        rows |= _named(db, name, ids)
-    failed = {_value("occurrence", row, "failure") for row in rows.get("occurrence", _EMPTY)}
-    failed |= {_value("tried", row, "failure") for row in rows.get("tried", _EMPTY)}
-    failed |= {_value("fix", row, "failure") for row in rows.get("fix", _EMPTY)}
-    rows |= _named(db, "failure", failed)
-
-
-def _named(db: Database, name: str, ids: Collection[object]) -> Rows:
-    columns = ", ".join(schema.TABLES.named[name].sent)
-    found = [
-        [*row]
-        for part in batches(sorted(map(str, ids)))
-        for row in db.query(f"SELECT {columns} FROM {name} WHERE id IN ({marks(part)}) ORDER BY id", part)
-    ]
-    return {name: found} if found else {}
-
-
-def _add_exposures(db: Database, id: str, rows: Rows) -> None:
-    row = rows["session"][0]
-    agent, external_id = (_value("session", row, name) for name in ("agent", "external_id"))
-    if _value("session", row, "subagent"):
-        return
-    called = (id, external_id, root_of(agent, external_id))
-    columns = ", ".join(schema.TABLES.named["bootstrap"].sent)
-    found = db.query(f"SELECT {columns} FROM bootstrap WHERE session IN ({marks(called)}) ORDER BY id", called)
-    if not found:
-        return
-    rows["bootstrap"] = [[*row] for row in found]
-    columns = ", ".join(schema.TABLES.named["exposure"].sent)
-    ids = [row[0] for row in found]
-    rows["exposure"] = [
-        [*row]
-        for row in db.query(
-            f"SELECT {columns} FROM exposure WHERE bootstrap IN ({marks(ids)}) ORDER BY bootstrap, item", ids
-        )
-    ]
-
-
-def _value(table: str, row: Sequence[Any], column: str) -> Any:
-    return row[schema.TABLES.named[table].sent.index(column)]
-
-
-def _leaving(rows: Rows, folders: Folders) -> Rows:
-    left: Rows = {}
-    for name, some in rows.items():
-        table = schema.TABLES.named[name]
-        texts = [at for at, column in enumerate(table.sent) if table.column(column).type == "TEXT"]
-        for row in some:
-            for at in texts:
-                if row[at] is not None:
-                    row[at] = changed_text(table, table.sent[at], row[at], folders.left_out)
-        left[name] = [row for row in some if name != "touched" or not _is_elsewhere(row[0])]
-    at = schema.TABLES.named["session"].sent.index("external_id")
-    for row in left["session"]:
-        if "~/…" in row[at] or "/" in row[at] or "\\" in row[at]:  # some agents call a session by its file
-            row[at] = digest("session", row[at], size=12)
-    return left
-
-
-def _is_elsewhere(path: str) -> bool:
-    return path.startswith(("/", "~", "..")) or path[1:2] == ":"
 
 
 def columns_sent() -> dict[str, tuple[str, ...]]:
@@ -418,7 +257,7 @@ class _Checked:
     def of(self, name: str) -> list[dict[str, Any]]:
         table = schema.TABLES.named[name]
         columns = [table.column(column) for column in table.sent]
-        rows = self._rows.get(name, _EMPTY)
+        rows = self._rows.get(name, EMPTY)
         if len(rows) > _ROWS_PER_TABLE:
             raise NotAllowed(f"too many rows of {name}: at most {_ROWS_PER_TABLE:,} of one session")
         return [self._row(table, columns, row) for row in rows]

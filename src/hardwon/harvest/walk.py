@@ -258,6 +258,10 @@ def _keep(kept: _Kept, results: Iterator[FileResult], told: Callable[[int], None
     told(kept.files)
 
 
+Taught = tuple[FileResult, Learned | None]
+"""What a session of a file taught; None is the end of the file."""
+
+
 class _Kept:
     """Puts into the store what files taught, but for what was forgotten."""
 
@@ -274,34 +278,78 @@ class _Kept:
         self._keeps_passages = sessions.passages_are_kept(db)
         self._saved: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
+        self._settled: set[tuple[str, str]] = set()
+        self._last_lane: str | None = None
         self.files = 0
         """How many have been written whole."""
 
     def write(self, waiting: list[tuple[FileResult, SessionResult | None]]) -> None:
-        """One transaction; `None` stands for the end of a file."""
-        if not waiting:
-            return
-        with self._db.transaction():
-            meta.need_room(self._db, [session.learned.row.id for _, session in waiting if session])
-            self._forgotten = meta.current_tombstones(self._db, self._forgotten)  # somebody may have forgotten just now
-            self._saved = {}
-            for file, session in waiting:
-                if session is None:
-                    self._done(file)
-                else:
-                    self._learn(file, session)
-        self.files += sum(session is None for _, session in waiting)
+        """One transaction, or one for each project where several can write at once; `None` is the end of a file."""
+        taught = [(file, self._learned(file, session) if session else None) for file, session in waiting]
+        for project, some in self._in_lanes(taught):
+            with self._db.transaction(project):
+                meta.need_room(self._db, [learned.row.id for _, learned in some if learned])
+                # Somebody may have forgotten just now.
+                self._forgotten = meta.current_tombstones(self._db, self._forgotten)
+                self._saved = {}
+                if project:
+                    self._db.share_failures(self._failures_of(learned for _, learned in some if learned))
+                for file, learned in some:
+                    if learned is None:
+                        self._done(file)
+                    else:
+                        self._keep(file, learned)
+            self.files += sum(learned is None for _, learned in some)
 
-    def _learn(self, file: FileResult, session: SessionResult) -> None:
+    def _learned(self, file: FileResult, session: SessionResult) -> Learned:
         log = self._logs[file.path]
         learned = session.learned.of(self._project_of(log, session))
         learned = learned._replace(row=learned.row._replace(path=log.name))
         if not self._keeps_passages:
             learned = learned._replace(passages=[])
         if log.owner == "foreign":
-            learned = of_another(learned)
-        else:
-            self._confirm_clones(session.cwd, learned.calls)
+            return of_another(learned)
+        self._confirm_clones(session.cwd, learned.calls)
+        return learned
+
+    def _in_lanes(self, taught: list[Taught]) -> Iterator[tuple[str | None, list[Taught]]]:
+        """In the same order; None for the whole store, which a file of SQLite always is to whoever writes."""
+        if self._db.engine == "sqlite":
+            yield from [(None, taught)] if taught else []
+            return
+        part: list[Taught] = []
+        for file, learned in taught:
+            lane = self._lane(learned) if learned else self._last_lane  # the end of a file goes with what was in it
+            if part and lane != self._last_lane:
+                yield self._last_lane, part
+                part = []
+            self._last_lane = lane
+            part.append((file, learned))
+        if part:
+            yield self._last_lane, part
+
+    def _lane(self, learned: Learned) -> str | None:
+        """The project that is written to, if nothing of another is: it and its folder are known, the session is its."""
+        project, id = learned.project, learned.row.id
+        if not project or any(draft.scope != "project" for draft in learned.drafts):
+            return None
+        if (project.id, project.root) not in self._settled and not projects.is_settled(self._db, project):
+            return None
+        self._settled.add((project.id, project.root))
+        held = self._db.query("SELECT 1 FROM session WHERE id = ? AND coalesce(project, '') <> ?", (id, project.id))
+        return None if held else project.id
+
+    def _failures_of(self, taught: Iterable[Learned]) -> set[str]:
+        met: set[str] = set()
+        for one in taught:
+            found = one.findings
+            met.update(each.fingerprint for each in found.occurrences)
+            met.update(each.fingerprint for each in found.tried)
+            met.update(fix.occurrence.fingerprint for fix in found.fixes)
+            met |= failures.of_source(self._db, one.row.id)
+        return met
+
+    def _keep(self, file: FileResult, learned: Learned) -> None:
         if _is_known(self._db, learned.row):
             return
         left = remembered(learned, self._forgotten)
@@ -447,11 +495,11 @@ def look_over(db: Database, only: str = "") -> None:
     for project in meta.stale_for_rules(db):
         if only not in ("", project):
             continue
-        with db.transaction():
+        with db.transaction(project):
             forgotten = meta.load_tombstones(db)
             _apply(db, project, [one for one in catalogue.of_project(db, project) if not _gone(one, forgotten)])
         meta.recount_stale(db)
-        with db.transaction():
+        with db.transaction(project):
             put_in_order(db, project)
             meta.rules_done(db, project)
             meta.mark_stale(db, [project])  # what its next session is told may be another

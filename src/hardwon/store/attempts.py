@@ -82,7 +82,7 @@ def save_all(db: Database, rows: Sequence[AttemptRow]) -> list[int]:
             fresh.append(row._replace(number=given[row.id]))
     _insert(db, [row for row in fresh if row.number])
     rest = [row for row in fresh if not row.number]
-    following = db.next_numbers("attempt", len(rest))
+    following, _ = db.next_numbers("attempt", len(rest))
     numbered = [row._replace(number=number) for row, number in zip(rest, following, strict=True)]
     _insert(db, numbered)
     given |= {row.id: row.number for row in numbered}
@@ -102,7 +102,7 @@ def replace_of_session(db: Database, session: str, rows: Sequence[AttemptRow]) -
     """
     before = {row.id: row for row in _select(db, "WHERE session = ? AND source = 'session'", (session,))}
     ids = [row.id or id_in_session(session, position) for position, row in enumerate(rows)]
-    following = iter(db.next_numbers("attempt", sum(id not in before for id in ids)))
+    following = iter(db.next_numbers("attempt", sum(id not in before for id in ids))[0])
     for id in before:
         remove(db, id)
     placed: list[AttemptRow] = []

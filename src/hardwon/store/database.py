@@ -351,8 +351,8 @@ class Database(Protocol):
         """In a project's transaction, once: have these failures to oneself, which belong to all projects."""
         ...
 
-    def next_numbers(self, table: str, count: int) -> list[int]:
-        """For new rows of a table that numbers them: higher than all that are there."""
+    def next_numbers(self, table: str, count: int, beside: str = "NULL") -> tuple[list[int], Any]:
+        """For new rows of a table that numbers them: higher than all that are there; and what an expression says."""
         ...
 
     def unhurried(self) -> AbstractContextManager[None]:
@@ -365,8 +365,12 @@ class Database(Protocol):
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        """Returns how many rows were changed."""
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        """A server is told with the next statement whose answer is needed: an error may come as late as that."""
+        ...
+
+    def changed(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """The same at once; returns how many rows were changed."""
         ...
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None: ...

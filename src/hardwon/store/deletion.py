@@ -226,7 +226,7 @@ class Removal:
             for row in self._db.query(f"SELECT {', '.join(columns)} FROM {table} WHERE {where}", values):
                 for column, value in zip(columns, row, strict=True):
                     self.said.setdefault(table, set()).update(texts_in(declared, column, value))
-        if gone := self._db.execute(f"DELETE FROM {table} WHERE {where}", values):
+        if gone := self._db.changed(f"DELETE FROM {table} WHERE {where}", values):
             self.rows[table] += gone
 
     def delete(self, table: str, column: str, ids: Sequence[str]) -> None:

@@ -205,7 +205,7 @@ def _save_fix(db: Database, place: Place, fix: Fix) -> None:
 def vouch(db: Database, source: str) -> None:
     """Whoever brought what helped there says that it is their own."""
     foreign = (source, FOREIGN)
-    if db.execute("UPDATE fix_evidence SET untrusted = '' WHERE source = ? AND untrusted = ?", foreign):
+    if db.changed("UPDATE fix_evidence SET untrusted = '' WHERE source = ? AND untrusted = ?", foreign):
         refresh(db, of_source(db, source))
 
 
@@ -417,8 +417,8 @@ class Met(NamedTuple):
 def met_in(db: Database, project: str) -> Met:
     """Without the errors of agents' own tools."""
     errors, different = db.query(
-        "SELECT coalesce(sum(sessions), 0), count(*) FROM failure_in_project "
-        "WHERE project = ? AND failure NOT IN (SELECT id FROM failure WHERE family = 'agent')",
+        "SELECT coalesce(sum(p.sessions), 0), count(*) FROM failure_in_project p "
+        "WHERE p.project = ? AND NOT EXISTS (SELECT 1 FROM failure f WHERE f.id = p.failure AND f.family = 'agent')",
         (project,),
     )[0]
     (held,) = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0]

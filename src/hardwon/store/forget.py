@@ -148,7 +148,7 @@ class _Hits:
             steps: list[Any] = msgspec.json.decode(value)
             left = [step for step in steps if not any(map(forgotten.says, step))]
             encoded = msgspec.json.encode(left).decode()
-            if db.execute("UPDATE fix_evidence SET avoid = ? WHERE fix = ? AND source = ?", (encoded, *key)):
+            if db.changed("UPDATE fix_evidence SET avoid = ? WHERE fix = ? AND source = ?", (encoded, *key)):
                 self._removal.rows["fix_evidence"] += 1
                 self._removal.touch(row[0] for row in db.query("SELECT failure FROM fix WHERE id = ?", key[:1]))
 
@@ -158,7 +158,7 @@ class _Hits:
         again: dict[str, set[str]] = {}
         for table, key, column, value in self._masks:
             masked = changed_text(table, column, value, forgotten.masked)
-            if db.execute(f"UPDATE {table.name} SET {column} = ? WHERE {_where(table)}", (masked, *key)):
+            if db.changed(f"UPDATE {table.name} SET {column} = ? WHERE {_where(table)}", (masked, *key)):
                 self._removal.rows[table.name] += 1
                 if table.name in sealed_by:
                     again.setdefault(sealed_by[table.name], set()).add(key[0])

@@ -72,7 +72,7 @@ def record_exposure(db: Database, dealt: Dealt, *, task: str = "") -> None:
         dealt.text_hash,
         dealt.at,
     )
-    if not db.execute(insert("bootstrap", _BOOTSTRAP, "ON CONFLICT (id) DO NOTHING"), row):
+    if not db.changed(insert("bootstrap", _BOOTSTRAP, "ON CONFLICT (id) DO NOTHING"), row):
         return
     db.bulk(
         insert("exposure", _EXPOSURE, "ON CONFLICT (bootstrap, item) DO NOTHING"),

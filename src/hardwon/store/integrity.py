@@ -249,15 +249,14 @@ class EventRow(NamedTuple):
 def record_events(db: Database, actor: str, at: int, happened: Iterable[Happened]) -> list[int]:
     """Append to the trail, inside the transaction that makes the change; returns the events' numbers."""
     entries = list(happened)
-    last = db.query("SELECT chain FROM event WHERE lane = ? ORDER BY number DESC LIMIT 1", (db.lane,))
-    chain = last[0][0] if last else ""
-    numbers = db.next_numbers("event", len(entries))
+    last = f"(SELECT chain FROM event WHERE lane = {db.lane} ORDER BY number DESC LIMIT 1)"
+    numbers, chain = db.next_numbers("event", len(entries), last)
     rows = []
     for number, entry in zip(numbers, entries, strict=True):
         before, after = _encode_fields(entry.before).decode(), _encode_fields(entry.after).decode()
         salt = os.urandom(_DIGEST_SIZE).hex()
         payload = digest(salt, actor, entry.item, before, after, entry.why, size=_DIGEST_SIZE)
-        chain = _chained(chain, number, at, entry.action, entry.undoes, payload)
+        chain = _chained(chain or "", number, at, entry.action, entry.undoes, payload)
         said = (actor, entry.item, before, after, entry.why, entry.undoes)
         rows.append((number, at, entry.action, *said, salt, payload, chain, db.lane))
     db.bulk(_INSERT_EVENT, rows)
@@ -284,7 +283,7 @@ def get_event(db: Database, number: int) -> EventRow | None:
 def erase_events(db: Database, numbers: Sequence[int]) -> int:
     """Forget what these events recorded; their links in the chain stay. Returns how many there were."""
     columns = ", ".join(f"{name} = '{value}'" for name, value in _FORGOTTEN_EVENT.items())
-    return db.execute(f"UPDATE event SET {columns} WHERE number IN ({marks(numbers)})", numbers) if numbers else 0
+    return db.changed(f"UPDATE event SET {columns} WHERE number IN ({marks(numbers)})", numbers) if numbers else 0
 
 
 def broken_events(db: Database) -> list[int]:

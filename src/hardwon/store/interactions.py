@@ -129,7 +129,7 @@ def mark_used(db: Database, session: str, lessons: Sequence[str]) -> int:
     """Note that lines which this session was shown were used in it. Inside a transaction."""
     if not session or not lessons:
         return 0
-    return db.execute(
+    return db.changed(
         f"UPDATE exposure SET used = 1 WHERE shown = 1 AND item IN ({marks(lessons)}) "
         "AND bootstrap IN (SELECT id FROM bootstrap WHERE session = ?)",
         (*lessons, session),

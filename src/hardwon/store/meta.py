@@ -155,14 +155,14 @@ def list_tokens(db: Database) -> list[TokenRow]:
 
 
 def revoke_token(db: Database, id: str, at: int) -> bool:
-    return db.execute("UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (at, id)) > 0
+    return db.changed("UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (at, id)) > 0
 
 
 def replace_token(db: Database, row: TokenRow, hash: str) -> bool:
     """Another in the place of the one with this hash, if that is still there."""
     values = (row.hash, row.scopes, row.created_at, row.expires_at, row.id, hash)
     changed = "UPDATE token SET hash = ?, scopes = ?, created_at = ?, expires_at = ? WHERE id = ? AND hash = ?"
-    return db.execute(changed, values) > 0
+    return db.changed(changed, values) > 0
 
 
 def drop_tokens(db: Database, beginning: str, *, before: int) -> None:
@@ -356,23 +356,44 @@ def clear_stale(db: Database, items: Iterable[str]) -> None:
 def recount_stale(db: Database) -> set[str]:
     """Bring every marked count up to date; returns the projects concerned, which are marked in turn."""
     projects: set[str] = set()
-    while db.query("SELECT 1 FROM stale WHERE item < 'P' LIMIT 1"):
-        with db.transaction():
-            items = [
-                row[0]
-                for row in db.claim(
-                    "SELECT item FROM stale WHERE item < 'P' ORDER BY item LIMIT ?", (_ITEMS_PER_TRANSACTION,)
-                )
-            ]
-            if not items:  # somebody else has counted them meanwhile
-                return projects
-            concerned = failures.projects_of(db, items) | lessons.projects_of(db, items)
-            failures.refresh(db, (item for item in items if item.startswith("F")))
-            lessons.refresh(db, (item for item in items if item.startswith("L")))
-            clear_stale(db, items)
-            mark_stale(db, concerned)
-            projects |= concerned
+    marked = "SELECT item FROM stale WHERE item < 'P' ORDER BY item LIMIT ?"
+    while items := [row[0] for row in db.query(marked, (_ITEMS_PER_TRANSACTION,))]:
+        counted = [_recount(db, lane, some) for lane, some in _lanes(db, items)]
+        projects.update(*filter(None, counted))
+        if not any(one is not None for one in counted):  # somebody else has counted them meanwhile
+            break
     return projects
+
+
+def _recount(db: Database, lane: str | None, items: Sequence[str]) -> set[str] | None:
+    """Returns the projects concerned; None where there was nothing left to do."""
+    with db.transaction(lane):
+        claimed = [
+            row[0] for row in db.claim(f"SELECT item FROM stale WHERE item IN ({marks(items)}) ORDER BY item", items)
+        ]
+        taught = lessons.projects_of(db, claimed) if claimed else set()
+        if not claimed or (lane and taught - {lane}):  # one was just moved: it is marked again, for another lane
+            return set() if claimed else None
+        concerned = failures.projects_of(db, claimed) | taught
+        failures.refresh(db, (item for item in claimed if item.startswith("F")))
+        lessons.refresh(db, (item for item in claimed if item.startswith("L")))
+        clear_stale(db, claimed)
+        mark_stale(db, sorted(concerned))
+        return concerned
+
+
+def _lanes(db: Database, items: Sequence[str]) -> list[tuple[str | None, list[str]]]:
+    """What can be counted while others write: a project's lessons in its lane, failures in one of their own.
+
+    Failures are asked for before any project is marked, here as everywhere, so that nobody waits in a circle.
+    """
+    if db.engine == "sqlite":
+        return [(None, list(items))]
+    held: dict[str, str | None] = dict(db.query(f"SELECT id, project FROM lesson WHERE id IN ({marks(items)})", items))
+    found: dict[str | None, list[str]] = {}
+    for item in items:
+        found.setdefault(held.get(item, "failures"), []).append(item)
+    return list(found.items())
 
 
 def stale_projects(db: Database) -> list[str]:

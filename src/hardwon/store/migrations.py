@@ -71,9 +71,9 @@ class Upgrade:
         rows = [(function(*values), *key) for key, values in was.walk(self._db, of)]
         self._db.bulk(f"UPDATE {table} SET {column} = ? WHERE {where}", rows)
 
-    def execute(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """SQL that both engines understand; returns how many rows were changed."""
-        return self._db.execute(sql, values)
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> None:
+        """SQL that both engines understand."""
+        self._db.execute(sql, values)
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         return self._db.query(sql, values)
@@ -119,7 +119,8 @@ def run_steps(db: Database, steps: Sequence[Step], tables_at: Callable[[int], Ta
     upgrade = Upgrade(db, now)
     for step in steps:
         try:
-            _run(upgrade, step, tables_at(step.to - 1), tables_at(step.to))
+            with db.transaction():  # at whose end all of its errors are known
+                _run(upgrade, step, tables_at(step.to - 1), tables_at(step.to))
         except Exception as error:
             kind = type(error) if isinstance(error, HardwonError) else StoreError
             why = str(error).strip().partition("\n")[0] or type(error).__name__

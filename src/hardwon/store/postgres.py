@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -21,7 +22,7 @@ from zlib import crc32
 
 import psycopg
 from msgspec import Struct
-from psycopg import sql
+from psycopg.sql import SQL, Identifier, Literal
 
 from hardwon.errors import NoModel, NotAllowed, NotFound, StoreError, StoreOutdated
 from hardwon.store import database, fulltext, meta, migrations, schema
@@ -49,9 +50,12 @@ from hardwon.store.vectors import (
 )
 
 _ROWS_PER_STATEMENT = 500
+_MOST_WAITING = 1 << 18
+"""Characters of statements that go to the server together."""
 _NOT_YET = "the database system is"
 """… starting up, in recovery mode, shutting down."""
 _NAP_SECONDS = 0.05
+_OFTEN = 5
 _EXTENSIONS = ("vector", "pg_trgm")
 _LIKELY_PER_WANTED = 2
 _ITEMS_COUNTED_EXACTLY = 100_000
@@ -65,8 +69,7 @@ _ONE_ROW = re.compile(r"(?s)(INSERT INTO .*?\bVALUES )(\([?, ]+\))(.*)")
 
 _LANES = 256
 """Projects that have a lane in common wait for each other; every lane has a row of the index's count."""
-_STORE = "hashtext('hardwon ' || current_schema())"
-_FAILURES = "hashtext('hardwon failures ' || current_schema())"
+_LOCKS = "hashtext('hardwon ' || current_schema()), hashtext('hardwon failures ' || current_schema())"
 _NUMBERED = ("attempt", "event")
 """Tables whose rows are numbered by a sequence: who takes a number waits for nobody."""
 
@@ -82,6 +85,9 @@ CREATE TABLE {name} (
 CREATE TABLE {total} (part BIGINT PRIMARY KEY, items BIGINT NOT NULL, words BIGINT NOT NULL);
 CREATE INDEX {name}_lexemes ON {name} USING gin (lexemes);
 """
+_REPLACED = "ON CONFLICT (item) DO UPDATE SET " + ", ".join(
+    f"{column} = excluded.{column}" for column in ("type", "terms", "hash", "size", "lexemes")
+)
 _TOTALS = {fulltext.KNOWN: "search_total", fulltext.SAID: "search_passage_total"}
 _SINCE = {fulltext.KNOWN: 2, fulltext.SAID: 4}
 """The schema that brought each index."""
@@ -107,17 +113,22 @@ class PostgresDatabase:
         `longest` is how many milliseconds a statement may take; 0 for any.
         """
         self.place = _without_password(url)
+        self._explained = _Explained(self._told)
         self._url, self._write, self._wait, self._longest = url, write, wait, longest
         self._may_create = create
-        self._inside = self._is_done = False
-        """In a transaction or snapshot, of which a new connection would know nothing; closed by who opened it."""
+        self._inside = self._unsent = self._is_done = False
+        """In a transaction or snapshot; of which the server does not know yet; closed by who opened it."""
+        self._waiting: list[str] = []
+        self._waiting_size = self._journeys = self._depth = 0
         self._failures: set[int] | None = None
         self.lane = 0
-        with self._explained():
+        with self._explained:
             self._open(await_server=not create)
 
     def _open(self, *, await_server: bool) -> None:
         self._connection = _connected(self._url, self._wait / 1000, await_server=await_server)
+        self._cursor = psycopg.ClientCursor(self._connection)
+        self._times: dict[str, int] = {}
         try:
             self._connection.execute(f"SET lock_timeout = {self._wait}")
             self._bring_up_to_date(write=self._write)
@@ -128,14 +139,6 @@ class PostgresDatabase:
         except BaseException:
             self._connection.close()
             raise
-
-    def _opened_again(self) -> bool:
-        """Whether there is a new connection in place of one that the server ended while nothing was under way."""
-        if self._inside or self._is_done or not self._connection.closed:
-            return False
-        self._may_create = False
-        self._open(await_server=True)
-        return True
 
     def _look_far_enough(self) -> None:
         """By itself an HNSW index gives up after forty neighbours; four hundred are enough for a hundred."""
@@ -149,10 +152,10 @@ class PostgresDatabase:
         if self._inside:
             if self.lane not in (0, lane):
                 raise RuntimeError("a transaction of one project cannot have another, or the whole store, to itself")
-            with self._explained(), self._connection.transaction():
+            with self._explained, self._savepoint():
                 yield
             return
-        with self._explained(), self._begun(f"SELECT {_locks(lane)}"):
+        with self._explained, self._begun(f"BEGIN; SELECT {self._locks(lane)}", at_once=not lane):
             self.lane, self._failures = lane, None
             try:
                 yield
@@ -160,26 +163,81 @@ class PostgresDatabase:
                 self.lane = 0
 
     @contextmanager
-    def _begun(self, first: str) -> Iterator[None]:
-        """A transaction that begins with a statement: on a new connection, if the server ended the one there was."""
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(self._entered(first))
-            except psycopg.OperationalError:
-                if not self._opened_again():
-                    raise
-                stack.enter_context(self._entered(first))
+    def _begun(self, first: str, *, at_once: bool = False) -> Iterator[None]:
+        """A transaction that begins with a statement, which goes with the first that needs an answer."""
+        self._waiting.append(first)
+        self._inside, self._unsent = True, True
+        try:
+            if at_once:
+                self._sent()
             yield
+            if self._unsent and len(self._waiting) > 1:
+                self._sent()
+            if not self._unsent:
+                ended = self._sent("COMMIT").statusmessage
+                if ended != "COMMIT":  # the server says so, and no more, where an error was passed over
+                    raise StoreError(f"{self.place} took back what was written, for a part of it failed: try again")
+        except BaseException:
+            if not self._unsent and not self._connection.closed:
+                self._waiting.clear()
+                with suppress(psycopg.Error):  # a lost connection takes everything back as well
+                    self._sent("ROLLBACK")
+            raise
+        finally:
+            self._waiting.clear()
+            self._inside = self._unsent = False
 
     @contextmanager
-    def _entered(self, first: str) -> Iterator[None]:
-        with self._connection.transaction():
-            self._connection.execute(first)
-            self._inside = True
-            try:
-                yield
-            finally:
-                self._inside = False
+    def _savepoint(self) -> Iterator[None]:
+        """What is done inside can be taken back by itself; its errors are met inside."""
+        if self._waiting:
+            self._sent()
+        name = f"part_{self._depth}"
+        self._depth += 1
+        self._waiting.append(f"SAVEPOINT {name}")
+        journeys = self._journeys
+        try:
+            yield
+            if self._journeys != journeys or len(self._waiting) > 1:
+                self._sent(f"RELEASE {name}")
+            self._waiting.clear()
+        except BaseException:
+            self._waiting.clear()
+            if self._journeys != journeys and not self._connection.closed:
+                with suppress(psycopg.Error):
+                    self._sent(f"ROLLBACK TO {name}; RELEASE {name}")
+            raise
+        finally:
+            self._depth -= 1
+
+    def _sent(self, last: str = "") -> psycopg.Cursor[Any]:
+        """What waits, and a statement that ends it, in one journey to the server; stands at the last answer.
+
+        On a new connection, if the server ended the one there was while nothing was under way.
+        """
+        if last:
+            self._waiting.append(last)
+        whole, self._waiting = "; ".join(self._waiting).encode(), []
+        self._waiting_size = 0
+        nothing_under_way = self._unsent or not self._inside
+        self._unsent = False
+        self._journeys += 1
+        try:
+            found = self._cursor.execute(whole)
+        except psycopg.OperationalError:
+            if not (nothing_under_way and self._connection.closed) or self._is_done:
+                raise
+            self._may_create = False
+            self._open(await_server=True)
+            found = self._cursor.execute(whole)
+        found.set_result(-1)
+        return found
+
+    def _locks(self, lane: int) -> str:
+        """The locks of a transaction, in the order in which everybody takes them."""
+        if not lane:
+            return f"pg_advisory_xact_lock({self._store_lock})"
+        return f"pg_advisory_xact_lock_shared({self._store_lock}), pg_advisory_xact_lock({self._store_lock}, {lane})"
 
     def share_failures(self, ids: Iterable[str]) -> None:
         wanted = {crc32(id.encode()) - (1 << 31) for id in ids}
@@ -187,19 +245,24 @@ class PostgresDatabase:
             return
         if self._failures is None:
             self._failures = wanted
-            self.query("SELECT " + ", ".join(f"pg_advisory_xact_lock({_FAILURES}, {one})" for one in sorted(wanted)))
+            self.execute(
+                "SELECT " + ", ".join(f"pg_advisory_xact_lock({self._failures_lock}, {one})" for one in sorted(wanted))
+            )
         elif not wanted <= self._failures:
             raise RuntimeError("a transaction of one project asked twice for failures: it could wait in a circle")
 
-    def next_numbers(self, table: str, count: int) -> list[int]:
+    def next_numbers(self, table: str, count: int, beside: str = "NULL") -> tuple[list[int], Any]:
         one = f"nextval('{table}_number')"
-        newest = f"(SELECT coalesce(max(number), 0) FROM {table})"
-        while True:
-            rows = self.query(f"SELECT {one}, {newest} FROM generate_series(1, ?)", (count,))
-            if not rows or rows[0][0] > rows[0][1]:
-                return [row[0] for row in rows]
+        newest = f"(SELECT max(number) FROM {table})"
+        while count:
+            numbers = one if count == 1 else f"ARRAY(SELECT {one} FROM generate_series(1, {count}))"
+            ((taken, last, known),) = self.query(f"SELECT {numbers}, {newest}, {beside}")
+            taken = [taken] if count == 1 else taken
+            if taken[0] > (last or 0):
+                return taken, known
             # Rows came with numbers of their own, as a copy or an import brings them.
-            self.query(f"SELECT count({one}) FROM generate_series(1, ?)", (rows[0][1] - rows[-1][0],))
+            self.query(f"SELECT count({one}) FROM generate_series(1, ?)", (last - taken[-1],))
+        return [], None
 
     @contextmanager
     def unhurried(self) -> Iterator[None]:
@@ -217,64 +280,109 @@ class PostgresDatabase:
         if self._inside:  # which is alone anyway
             yield
             return
-        with self._explained(), self._begun("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+        with self._explained, self._begun("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
             yield
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        with self._explained():
-            return self._run(sql, parameters).fetchall()
+        with self._explained:
+            return self._sent(self._filled_in(sql, parameters)).fetchall()
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        with self._explained():
-            return self._run(sql, parameters).rowcount
+    def changed(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        with self._explained:
+            return self._sent(self._filled_in(sql, parameters)).rowcount
 
-    def _run(self, sql: str, parameters: Sequence[Any]) -> psycopg.Cursor[Any]:
-        try:
-            return self._connection.execute(_placeholders(sql), parameters)
-        except psycopg.OperationalError:
-            if not self._opened_again():
-                raise
-            return self._connection.execute(_placeholders(sql), parameters)
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        """Inside a transaction it waits for the next statement that needs an answer: each journey costs more than it.
+
+        Its error is met there, at the latest where the transaction ends.
+        """
+        with self._explained:
+            self._later(self._filled_in(sql, parameters))
+
+    def _later(self, statement: str) -> None:
+        self._waiting.append(statement)
+        self._waiting_size += len(statement)
+        if not self._inside or self._waiting_size > _MOST_WAITING:
+            self._sent()
+
+    def _filled_in(self, sql: str, parameters: Sequence[Any]) -> str:
+        if not parameters:
+            return sql
+        first, *parts = sql.split("?")
+        filled = [first]
+        for value, part in zip(parameters, parts, strict=True):
+            filled += (self._literal(value), part)
+        return "".join(filled)
+
+    def _literal(self, value: Any) -> str:
+        """As SQL has it. Plain text and whole numbers, which most values are, by ourselves: psycopg takes its time."""
+        kind = value.__class__
+        if kind is str and "\\" not in value and "\0" not in value:
+            return "'" + str.replace(value, "'", "''") + "'"
+        if kind is int:
+            return f" {value}"
+        return "NULL" if value is None else Literal(value).as_string(self._connection)
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Inserts go as many rows a statement, for each statement is a journey to the server."""
-        one = _ONE_ROW.fullmatch(sql)
+        """Inserts go as many rows a statement, which the server understands once."""
+        one = _one_row(sql)
         if one is None:
             for row in rows:
                 self.execute(sql, row)
             return
-        head, group, tail = one.groups()
+        head, group, tail = one
         left = iter(rows)
         while some := list(islice(left, _ROWS_PER_STATEMENT)):
+            if len(some) == 1:
+                self._often(sql, some[0])
+                continue
             values = [value for row in some for value in row]
             self.execute(head + ", ".join([group] * len(some)) + tail, values)
+
+    def _often(self, sql: str, values: Sequence[Any]) -> None:
+        """A statement that is run again and again, and whose values have the types of columns: understood once."""
+        times = self._times.get(sql, 0)
+        name = f"often_{crc32(sql.encode())}"
+        with self._explained:
+            if times == _OFTEN:
+                parts = sql.split("?")
+                numbered = "".join(f"{part}${at}" for at, part in enumerate(parts[:-1], start=1)) + parts[-1]
+                self._sent(f"PREPARE {name} AS {numbered}")  # which stays, whatever becomes of the transaction
+            if times < _OFTEN:
+                self._later(self._filled_in(sql, values))
+            else:
+                self._later(f"EXECUTE {name} ({', '.join(map(self._literal, values))})")
+        self._times[sql] = times + 1
 
     def claim(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         return self.query(f"{sql} FOR UPDATE SKIP LOCKED", parameters)
 
     def index(self, entries: Iterable[Entry]) -> None:
         rows = {entry.item: (*entry, len(entry.terms.split())) for entry in entries}
-        self.unindex(rows)
         for index, items in fulltext.by_index(rows):
+            self._count(index, items, len(items), sum(rows[item][-1] for item in items))
             self.bulk(
                 f"INSERT INTO {index.items} (item, type, terms, hash, size, lexemes) SELECT v.item, v.type, v.terms, "
-                "v.hash, v.size, array_to_tsvector(string_to_array(v.terms, ' ')) "
-                "FROM (VALUES (?, ?, ?, ?, ?)) AS v (item, type, terms, hash, size)",
+                "v.hash, v.size::bigint, array_to_tsvector(string_to_array(v.terms, ' ')) "
+                f"FROM (VALUES (?, ?, ?, ?, ?)) AS v (item, type, terms, hash, size) {_REPLACED}",
                 map(rows.__getitem__, items),
             )
-            self._count(index, len(items), sum(rows[item][-1] for item in items))
 
     def unindex(self, items: Iterable[str]) -> None:
         for index, some in fulltext.by_index(items):
-            gone = self.query(f"DELETE FROM {index.items} WHERE item = ANY (?) RETURNING size", (some,))
-            self._count(index, -len(gone), -sum(row[0] for row in gone))
+            self._count(index, some, 0, 0)
+            self.execute(f"DELETE FROM {index.items} WHERE item = ANY (?)", (some,))
 
-    def _count(self, index: fulltext.Index, items: int, words: int) -> None:
-        if items:
-            total = _TOTALS[index]
-            counted = ", ".join(f"{column} = {total}.{column} + excluded.{column}" for column in ("items", "words"))
-            more = f"ON CONFLICT (part) DO UPDATE SET {counted}"
-            self.execute(insert(total, ("part", "items", "words"), more), (self.lane, items, words))
+    def _count(self, index: fulltext.Index, gone: Sequence[str], items: int, words: int) -> None:
+        """So many items come, of so many words, for those of these that the index has."""
+        total = _TOTALS[index]
+        counted = ", ".join(f"{column} = {total}.{column} + excluded.{column}" for column in ("items", "words"))
+        self._often(
+            f"INSERT INTO {total} (part, items, words) SELECT ?::bigint, ?::bigint - count(*), "
+            "?::bigint - coalesce(sum(size), 0) "
+            f"FROM {index.items} WHERE item = ANY (?) ON CONFLICT (part) DO UPDATE SET {counted}",
+            (self.lane, items, words, gone),
+        )
 
     def matches(
         self,
@@ -412,7 +520,7 @@ class PostgresDatabase:
         return bool(self.query("SELECT 1 FROM pg_extension WHERE extname = ?", (extension,)))
 
     def is_current(self) -> bool:
-        return not self._connection.closed
+        return self._inside or not self._connection.closed  # what was begun must not go on elsewhere
 
     def close(self) -> None:
         self._is_done = True
@@ -431,7 +539,7 @@ class PostgresDatabase:
         for extension in _EXTENSIONS:
             with suppress(psycopg.Error):  # `doctor` says what is missing
                 self._connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension} WITH SCHEMA public")
-        with self._entered(f"SELECT {_locks(0)}"):
+        with self._begun(f"BEGIN; SELECT {self._locks(0)}", at_once=True):
             current = self._version()
             if current == migrations.NEWEST:  # another process was first
                 return
@@ -441,9 +549,9 @@ class PostgresDatabase:
             else:
                 self._create()
             for statement in _index_statements(current):
-                self._connection.execute(statement)
-            self._connection.execute("DELETE FROM schema_version")
-            self._connection.execute(f"INSERT INTO schema_version VALUES ({migrations.NEWEST})")
+                self._later(statement)
+            self._later("DELETE FROM schema_version")
+            self._later(f"INSERT INTO schema_version VALUES ({migrations.NEWEST})")
 
     def _create(self) -> None:
         steps = [statement for table in schema.TABLES.in_order for statement in database.create_sql(table, self.engine)]
@@ -456,16 +564,14 @@ class PostgresDatabase:
                 f"WHERE dimensions = {_INDEXED_DIMENSIONS}"
             )
         for step in steps:
-            self._connection.execute(step)
+            self._later(step)
 
     def _need_workspace(self) -> None:
         """The search path skips a schema that is not there or closed: what was meant for it would go to the next."""
-        found = self._connection.execute("SELECT current_setting('search_path'), current_schema()").fetchone() or (
-            "",
-            "",
-        )
-        wanted = found[0].partition(",")[0].strip().strip('"')
-        if wanted not in ("$user", found[1]):
+        asked = self._connection.execute(f"SELECT current_setting('search_path'), current_schema(), {_LOCKS}")
+        ((path, chosen, self._store_lock, self._failures_lock),) = asked.fetchall()
+        wanted = path.partition(",")[0].strip().strip('"')
+        if wanted not in ("$user", chosen):
             raise StoreError(
                 f"{self.place} has no workspace '{wanted}' that you may use: `hardwon workspace make {wanted}` makes it"
             )
@@ -478,30 +584,44 @@ class PostgresDatabase:
         found = self._connection.execute("SELECT version FROM schema_version").fetchone()
         return int(found[0]) if found else 0
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _told(self, error: psycopg.Error) -> StoreError | None:
         """The server's errors as one sentence that says what to do."""
-        try:
-            yield
-        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected) as error:
-            raise StoreError(f"{self.place} is in use by another process: try again") from error
-        except psycopg.errors.QueryCanceled as error:
-            limit = f"{self._longest / 1000:g} seconds"
-            raise StoreError(f"{self.place} took longer than {limit}: see the setting statement_seconds") from error
-        except psycopg.errors.ReadOnlySqlTransaction as error:
-            raise StoreError(f"{self.place} was opened for reading only") from error
-        except psycopg.errors.InsufficientPrivilege as error:
-            raise StoreError(f"no permission on {self.place}: {_first_line(error)}; ask its owner for it") from error
-        except psycopg.errors.DiskFull as error:
-            raise StoreError(f"the disk of {self.place} is full: free some space and run again") from error
-        except (psycopg.IntegrityError, psycopg.DataError) as error:
-            raise StoreError(f"{self.place} refuses a row: {_first_line(error)}") from error
-        except psycopg.OperationalError as error:
-            if _NOT_YET in str(error):
-                raise StoreError(f"{self.place} is starting or recovering from a crash: try again") from error
-            if hasattr(self, "_connection"):
-                raise StoreError(f"lost the connection to {self.place}: {_first_line(error)}; try again") from error
-            raise StoreError(f"cannot reach {self.place}: {_first_line(error)}; check HARDWON_DATABASE") from error
+        place, first = self.place, _first_line(error)
+        match error:
+            case psycopg.errors.LockNotAvailable() | psycopg.errors.DeadlockDetected():
+                says = f"{place} is in use by another process: try again"
+            case psycopg.errors.QueryCanceled():
+                says = f"{place} took longer than {self._longest / 1000:g} seconds: see the setting statement_seconds"
+            case psycopg.errors.ReadOnlySqlTransaction():
+                says = f"{place} was opened for reading only"
+            case psycopg.errors.InsufficientPrivilege():
+                says = f"no permission on {place}: {first}; ask its owner for it"
+            case psycopg.errors.DiskFull():
+                says = f"the disk of {place} is full: free some space and run again"
+            case psycopg.IntegrityError() | psycopg.DataError():
+                says = f"{place} refuses a row: {first}"
+            case psycopg.OperationalError() if _NOT_YET in str(error):
+                says = f"{place} is starting or recovering from a crash: try again"
+            case psycopg.OperationalError() if hasattr(self, "_connection"):
+                says = f"lost the connection to {place}: {first}; try again"
+            case psycopg.OperationalError():
+                says = f"cannot reach {place}: {first}; check HARDWON_DATABASE"
+            case _:
+                return None
+        return StoreError(says)
+
+
+class _Explained:
+    """Around what asks the server: its errors are told as ours."""
+
+    def __init__(self, told: Callable[[psycopg.Error], StoreError | None]) -> None:
+        self._told = told
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, psycopg.Error) and (told := self._told(error)):
+            raise told from error
 
 
 def _index_statements(after: int) -> list[str]:
@@ -511,29 +631,23 @@ def _index_statements(after: int) -> list[str]:
     ] + [f"CREATE SEQUENCE {table}_number" for table in _NUMBERED if after < _SEQUENCES_SINCE]
 
 
-def _locks(lane: int) -> str:
-    """The locks of a transaction, in the order in which everybody takes them."""
-    if not lane:
-        return f"pg_advisory_xact_lock({_STORE})"
-    return f"pg_advisory_xact_lock_shared({_STORE}), pg_advisory_xact_lock({_STORE}, {lane})"
-
-
 def _connected(url: str, seconds: float, *, await_server: bool) -> psycopg.Connection[Any]:
     """A server that is starting, or recovering from a crash, is waited for; one that is away, where that is asked."""
     until = time.monotonic() + seconds
     while True:
         try:
-            return psycopg.connect(
-                url, autocommit=True, cursor_factory=psycopg.ClientCursor, connect_timeout=max(2, int(seconds))
-            )
+            return psycopg.connect(url, autocommit=True, connect_timeout=max(2, int(seconds)), client_encoding="utf8")
         except psycopg.OperationalError as error:
             if not (await_server or _NOT_YET in str(error)) or time.monotonic() > until:
                 raise
             time.sleep(_NAP_SECONDS)
 
 
-def _placeholders(sql: str) -> str:
-    return sql.replace("%", "%%").replace("?", "%s")
+@lru_cache(256)
+def _one_row(sql: str) -> tuple[str, str, str] | None:
+    """An insert of one row, parted where more can be put in."""
+    found = _ONE_ROW.fullmatch(sql)
+    return found and (found[1], found[2], found[3])
 
 
 def _lexeme(term: str) -> str:
@@ -615,8 +729,8 @@ def _with_role(connection: psycopg.Connection[Any], name: str, address: str) -> 
     """The workspace of a new role, and the address by which that comes in."""
     role, password = _role_of(name), secrets.token_urlsafe(24)
     connection.execute(
-        sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD {}").format(
-            sql.Identifier(role), sql.Literal(password)
+        SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT PASSWORD {}").format(
+            Identifier(role), Literal(password)
         )
     )
     (is_superuser,) = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone() or (
@@ -654,7 +768,7 @@ def _inside(connection: psycopg.Connection[Any], name: str) -> tuple[int | None,
     counted = "SELECT (SELECT count(*) FROM {0}.session), (SELECT count(*) FROM {0}.lesson)"
     noted = ", (SELECT value FROM {0}.meta WHERE key = 'limits')"
     with suppress(psycopg.errors.InsufficientPrivilege):
-        row = connection.execute(sql.SQL(counted + noted).format(sql.Identifier(name))).fetchone()
+        row = connection.execute(SQL(counted + noted).format(Identifier(name))).fetchone()
         return (row[0], row[1], meta.decoded_limits(row[2] or "")) if row else (None, None, None)
     return None, None, None
 
@@ -667,10 +781,10 @@ def drop_workspace(server: str, name: str) -> None:
             f"SELECT 1 FROM pg_namespace n WHERE nspname = %s AND {_IS_A_STORE}", (name,)
         ).fetchone():
             raise NotFound(f"no workspace '{name}': `hardwon workspace list` shows what there is")
-        connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name)))
+        connection.execute(SQL("DROP SCHEMA {} CASCADE").format(Identifier(name)))
         if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (_role_of(name),)).fetchone():
-            connection.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(_role_of(name))))
-            connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(_role_of(name))))
+            connection.execute(SQL("DROP OWNED BY {}").format(Identifier(_role_of(name))))
+            connection.execute(SQL("DROP ROLE {}").format(Identifier(_role_of(name))))
 
 
 @contextmanager

@@ -232,6 +232,17 @@ def save(db: Database, project: Project) -> set[str]:
     return moved
 
 
+def is_settled(db: Database, project: Project) -> bool:
+    """Whether the project and its folder are kept as they are, so that `save` concerns no other."""
+    if not db.query("SELECT 1 FROM project WHERE id = ? AND key <> id", (project.id,)):
+        return False
+    if not project.root:
+        return True
+    apart = project.key != project.root and db.query("SELECT 1 FROM project WHERE key = ?", (project.root,))
+    own = db.query("SELECT 1 FROM project_root WHERE path = ? AND project = ?", (project.root, project.id))
+    return bool(own) and not apart
+
+
 _DECLINED = "no"
 """In the place of what a folder claims: a person has said no, and is not asked again."""
 

@@ -221,9 +221,9 @@ class SqliteDatabase:
     def share_failures(self, ids: Iterable[str]) -> None:
         """Whoever writes has the whole file."""
 
-    def next_numbers(self, table: str, count: int) -> list[int]:
-        newest = int(self.query(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0])
-        return [*range(newest + 1, newest + 1 + count)]
+    def next_numbers(self, table: str, count: int, beside: str = "NULL") -> tuple[list[int], Any]:
+        ((newest, known),) = self.query(f"SELECT (SELECT coalesce(max(number), 0) FROM {table}), {beside}")
+        return [*range(newest + 1, newest + 1 + count)], known
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
@@ -231,12 +231,15 @@ class SqliteDatabase:
         except (apsw.Error, UnicodeDecodeError) as error:
             raise self._explained(error) from error
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         try:
             self._connection.execute(sql, parameters)
-            return self._connection.changes()
         except apsw.Error as error:
             raise self._explained(error) from error
+
+    def changed(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        self.execute(sql, parameters)
+        return self._connection.changes()
 
     def bulk(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
