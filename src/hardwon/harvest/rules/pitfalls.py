@@ -67,6 +67,8 @@ def _names_what_was_missing(signature: str, succeeded_as: str) -> bool:
 
 def _told(fix: Fix) -> bool:
     failure = fix.occurrence
+    if failure.command.startswith(_FILE_TOOLS):
+        return False
     return worth_telling(failure.family, failure.signature, fix.steps, fix.succeeded_as)
 
 
