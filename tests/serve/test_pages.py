@@ -390,6 +390,14 @@ def test_every_number_of_the_proof_leads_to_what_it_counts(owner: Visitor) -> No
     (errors,) = re.findall(r'which=errors">(\d+) errors<', text)
     assert f"{errors} errors in" in owner.page("/proof/replayed", which="errors")
     assert "extras add" not in text
+    before, named = (int(*set(re.findall(rf'which={which}">(\d+)<', text))) for which in ("before", "named"))
+    bars = set(re.findall(r' x="([\d.]+)"[^>]*><title>[^:]+: (\d+) errors, (\d+) seen before, (\d+) named', text))
+    assert [sum(map(int, each)) for each in zip(*(bar[1:] for bar in bars), strict=True)] == [
+        int(errors),
+        before,
+        named,
+    ]
+    assert "observational" not in text
     for path in ("/proof/told?which=back", "/proof/hooks?failed=true"):
         assert owner.get(path).status == 200
 
@@ -430,6 +438,10 @@ def test_home_and_failures_tell_the_same_month_in_the_same_order(harbour: Visito
     assert len(failing(home)) == 2
     assert failing(home) == [one for one in failing(listed) if one in failing(home)]
     assert "between 10 Sep and 9 Oct 2026" in home
+    assert "no session was briefed so far" in home
+    (errors,) = re.findall(r">(\d+) errors</a>", home)
+    weeks = set(re.findall(r"<title>week of ([^:]+): (\d+) errors", home))
+    assert sum(int(number) for _, number in weeks) == int(errors)  # the bars are those of the sentence's days
     assert "10 Sep – 9 Oct 2026" in listed
     assert len(failing(listed)) == 3
     for text in (home, listed):

@@ -38,7 +38,7 @@ _MOST_MET = 500
 _DAY = 24 * 3600 * 1_000_000
 _DAYS_TOLD = 30
 _WEEKS_DRAWN, _FEWEST_WEEKS = 26, 12
-_EVER = (0, 2**62)
+EVER = (0, 2**62)
 """Clocks of sessions may be ahead of ours."""
 Choice = Annotated[str, Parameter(max_length=20)]
 
@@ -125,7 +125,7 @@ def listed(
         holder = frame.holder(request, memory, project)
         month = last_month(memory, holder) if memory.exists else _month(now())
         everything = period == "all"
-        between = _EVER if everything else (month.since, month.until)
+        between = EVER if everything else (month.since, month.until)
         here = permissions.of(request).limited
 
         which = Counted(holder, between, fixed, of_agents, muted)
@@ -181,7 +181,7 @@ def told(
     times = {one.failure.id: [at for id in one.ids for at, _ in met[id]] for one in failing}
     found = [at for some in times.values() for at in some]
     first = between[0] or min(found) // _DAY * _DAY
-    days, counts = charts.binned(times, first, max(found) if between == _EVER else between[1])
+    days, counts = charts.binned(times, first, max(found) if between == EVER else between[1])
     most = max(map(max, counts.values()))
     limited = permissions.of(request).limited
     back = {} if limited else browse.came_back(memory, ids)  # counted over all projects
@@ -248,7 +248,7 @@ def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False
         whole = found.failure
         if all and not caller.limited:
             whole = browse.with_all_evidence(memory, whole, holder, _MOST_MET)
-        times = browse.when_met(memory, [id], project=here, between=_EVER)[id]
+        times = browse.when_met(memory, [id], project=here, between=EVER)[id]
         return frame.shown(
             "failure.html",
             request,

@@ -20,7 +20,7 @@ from hardwon.measure.tallies import Again, Window
 from hardwon.model.nouns import Bootstrap, Lesson, Line
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import charts, frame
-from hardwon.serve.pages.failures import Period, last_month, monday, told
+from hardwon.serve.pages.failures import EVER, Period, last_month, monday, told
 from hardwon.serve.pages.frame import page, url
 from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
@@ -36,7 +36,6 @@ VERDICTS = {
 }
 _DAY = 24 * 3600 * 1_000_000
 _WEEK = 7 * _DAY
-_WEEKS_DRAWN, _FEWEST_WEEKS = 26, 7
 _SHOWN, _HABITS_SHOWN = 5, 2
 
 
@@ -87,16 +86,15 @@ def _sums(memory: Hardwon, project: str | None, last: int, period: Period, limit
         "habits": habits(memory.reading(), project, _HABITS_SHOWN),
         "learned": browse.learned(memory, project=project, since=last - _WEEK, limit=_SHOWN),
         "totals": browse.totals(memory, project=project),
+        "briefed": tallies.spent(memory.reading(), Window(*EVER, project or ""))[0],
     }
 
 
 def _proof(memory: Hardwon, project: str, period: Period) -> Proof:
-    until = period.until + 1
-    days = tallies.met_again(memory.reading(), Window(until - _DAY - _WEEKS_DRAWN * _WEEK, period.until, project))
-    month = _sum(each for day, each in days if day * _DAY >= period.since)
+    days = tallies.met_again(memory.reading(), Window(period.since, period.until, project))
     by_week = groupby(days, key=lambda one: monday(one[0]))
     weeks = {week: _sum(each for _, each in some) for week, some in by_week}
-    return Proof(month, _drawn(weeks, project))
+    return Proof(_sum(each for _, each in days), _drawn(weeks, project, period))
 
 
 def _sum(parts: Iterable[Again]) -> Again:
@@ -104,19 +102,22 @@ def _sum(parts: Iterable[Again]) -> Again:
     return Again(*(sum(each[at] for each in found) for at in range(3)))
 
 
-def _drawn(weeks: dict[int, Again], project: str) -> charts.Chart | None:
+def _drawn(weeks: dict[int, Again], project: str, period: Period) -> charts.Chart | None:
+    """The same days that the sentence tells of: the bars add up to its numbers."""
     if not weeks:
         return None
-    newest = max(weeks)
-    first = min(max(min(weeks), newest - 7 * _WEEKS_DRAWN + 7), newest - 7 * _FEWEST_WEEKS)
     found = []
-    for week in range(first, newest + 1, 7):
+    for week in range(monday(period.since // _DAY), period.until // _DAY + 1, 7):
         each = weeks.get(week, Again(0, 0, 0))
         day = datetime(1970, 1, 1) + timedelta(days=week)
-        parts = (("fixed", each.fixed), ("again", each.before - each.fixed), ("new", each.errors - each.before))
+        parts = (("avoidable", each.fixed), ("known", each.before - each.fixed), ("new", each.errors - each.before))
         about = f"week of {day:%d %b %Y}: {each.errors} errors, {each.before} seen before, {each.fixed} with known fix"
-        behind = url("failures", "met", project=project, since=f"{day:%F}", until=f"{day + timedelta(days=6):%F}")
-        found.append(charts.Column(f"{day:%d %b}", parts, about, behind))
+        first, last = max(day.date(), period.first.date()), min(day.date() + timedelta(days=6), period.last.date())
+        found.append(
+            charts.Column(
+                f"{day:%d %b}", parts, about, url("failures", "met", project=project, since=first, until=last)
+            )
+        )
     return charts.columns(found)
 
 
