@@ -21,6 +21,7 @@ from hardwon.install.agents import AGENTS
 from hardwon.model.attempt import Attempt, Outcome
 from hardwon.serve import browse
 from hardwon.store import pages
+from hardwon.store.database import insert
 from tests.conftest import REPOSITORY, ClaudeSession
 from tests.serve.service import Answer, Service, environment
 
@@ -345,9 +346,10 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     text = html.unescape(owner.page(f"/failures/{id}"))
     assert "uv sync --extra reef-tools" in text
     assert "pytest -q" in text
-    assert "1 later session hit it again" in text
-    assert text.count('<span class="good">worked</span> in') == 1
-    assert html.unescape(owner.page("/failures", fix="known")).count("1 later session hit it again") >= 2
+    assert "met by 1 later session, none had been told" in text
+    told = "2 of 2 sessions found this fix anew; none had been told"
+    assert text.count(told) == 1
+    assert html.unescape(owner.page("/failures", fix="known")).count(told) >= 2
     assert "reef_tools" not in owner.page("/failures", fix="none")
 
 
@@ -909,9 +911,19 @@ def test_an_error_comes_back_in_another_session_than_the_one_that_fixed_it(tmp_p
     with Hardwon(tmp_path / "hardwon") as memory:
         memory.harvest([session("one", 1).write(tmp_path)], mine=True)
         (failure,) = memory.failures.list()
-        assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: 0}
+        assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: pages.Back(0)}
         memory.harvest([session("two", 2).write(tmp_path)], mine=True)
-        assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: 1}
+        assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: pages.Back(1)}
+        db = memory.writing()
+        ((root,),) = db.query("SELECT root FROM occurrence ORDER BY at DESC LIMIT 1")
+        with db.transaction():
+            columns = "id session agent task budget tokens arm propensity dealer text_hash created_at".split()
+            db.execute(insert("bootstrap", columns), ("B1", root, "claude-code", "", 9, 9, "told", 1.0, "", "", 1))
+            told = "bootstrap item event rank parts tokens shown chance".split()
+            db.execute(insert("exposure", told), ("B1", failure.id, "session-start", 1, "{}", 9, 1, 1.0))
+        back = pages.came_back(memory.reading(), [failure.id])[failure.id]
+        assert back == pages.Back(1, told=1, in_vain=1)
+        assert back.said(2) == "2 of 2 sessions found this fix anew; 1 had been told, 1 of them met it again"
 
 
 def test_a_project_is_renamed_described_and_made_part_of_another(service: Service, owner: Visitor) -> None:

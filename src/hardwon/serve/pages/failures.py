@@ -23,7 +23,7 @@ from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
 from hardwon.serve.resources.failures import known_to
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, pool, reading
 from hardwon.serve.routes import page as cut
-from hardwon.store.pages import Counted, Key
+from hardwon.store.pages import Back, Counted, Key
 
 _FIXED = {"known": True, "none": False}
 _WHOSE: dict[str, tuple[bool | None, bool | None]] = {
@@ -81,8 +81,8 @@ class Alike(NamedTuple):
     says: str
     """That the others do not, such as the file."""
     fix: Fix | None
-    came_back: int | None
-    """Sessions that met it after a fix had first worked; None where that is not known."""
+    came_back: Back | None
+    """After a fix had first worked; None where that is not known."""
 
 
 class Told(NamedTuple):
@@ -92,7 +92,7 @@ class Told(NamedTuple):
     fix: Fix | None
     spark: list[charts.Box]
     tokens: int
-    came_back: int | None
+    came_back: Back | None
     alike: list[Alike]
     ids: list[str]
 
