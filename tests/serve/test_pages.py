@@ -657,6 +657,14 @@ def test_a_briefing_says_why_in_words_and_the_sum_behind_it(harbour: Visitor) ->
     assert "The same: with this task" in harbour.page("/briefing", budget="1950")
 
 
+def test_a_briefing_claims_to_fit_a_task_only_by_a_word_of_it(harbour: Visitor) -> None:
+    unlike = html.unescape(harbour.page("/briefing", task="fix the failing sails"))
+    assert "like the task" not in unlike
+    assert "The task changes nothing: every session here is told this." in unlike
+    like = html.unescape(harbour.page("/briefing", task="Look at the tides", budget="200"))
+    assert "like the task, it speaks of “tides”" in like
+
+
 def test_settings_and_agents_are_told_by_names_that_people_know(harbour: Visitor) -> None:
     settings = harbour.page("/settings")
     titles = re.findall(r'<li class="setting"><div><b>([^<]+)</b>', settings)

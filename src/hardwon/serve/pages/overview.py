@@ -26,6 +26,7 @@ from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
 from hardwon.store.pages import Counted
 from hardwon.text.shown import estimate
+from hardwon.text.words import terms
 
 VERDICTS = {
     "helps": "Showing lines helps.",
@@ -144,12 +145,11 @@ def briefing(
         told = usual = None
         if holder:
             here = caller.limited
-            plain = browse.counted(
+            usual = browse.counted(
                 memory, ("told", holder, agent, here), lambda: memory.bootstrap(holder, agent=agent, only_here=here)
             )
             asked = bool(task) or wanted != memory.config.budget
-            told = memory.bootstrap(holder, agent=agent, task=task, budget=wanted, only_here=here) if asked else plain
-            usual = plain
+            told = memory.bootstrap(holder, agent=agent, task=task, budget=wanted, only_here=here) if asked else usual
         left_out = told.left_out[:50] if told else ()
         words = browse.words_of(memory, [one.id for one in left_out])
         return frame.shown(
@@ -163,7 +163,7 @@ def briefing(
             budget=wanted,
             most=max(_MAX_BUDGET, wanted),
             told=told,
-            lines=_lines(memory, told) if told else [],
+            lines=_lines(memory, told, task if usual and told.text != usual.text else "") if told else [],
             left_out=[
                 (one, words[one.id], url("failures" if one.id.startswith("F") else "lessons", one.id))
                 for one in left_out
@@ -184,14 +184,15 @@ class ToldLine(NamedTuple):
     leads_to: str
 
 
-def _lines(memory: Hardwon, told: Bootstrap) -> list[ToldLine]:
+def _lines(memory: Hardwon, told: Bootstrap, task: str) -> list[ToldLine]:
     lessons = {one.id: one for one in browse.lessons_named(memory, [line.id for line in told.lines])}
-    return [ToldLine(line, estimate(line.text), *_why(line, lessons.get(line.id))) for line in told.lines]
+    return [ToldLine(line, estimate(line.text), *_why(line, lessons.get(line.id), task)) for line in told.lines]
 
 
-def _why(line: Line, lesson: Lesson | None) -> tuple[str, str]:
+def _why(line: Line, lesson: Lesson | None, task: str) -> tuple[str, str]:
     """(why it is told, the page that it leads to)."""
-    fits = ", and fits the task" if re.search(r"fit (1\.(?!00)|[2-9])", line.why) else ""
+    shared = _shared(line.text, task) if re.search(r"fit (1\.(?!00)|[2-9])", line.why) else []
+    fits = f"; like the task, it speaks of {' and '.join(f'“{word}”' for word in shared)}" if shared else ""
     if lesson:
         where = f" in {frame.count(lesson.source_count, 'session')}" if lesson.source_count else ""
         when = ago(to_microseconds(lesson.last_confirmed), now())
@@ -208,6 +209,15 @@ def _why(line: Line, lesson: Lesson | None) -> tuple[str, str]:
     if line.kind == "attempt":
         return "An earlier attempt at a task like this one.", url("journal", line.source.removeprefix("attempt "))
     return f"A document that fits the task: {line.source}.", ""
+
+
+_OF_ANY_TASK = {*terms("fix fail error use run work make add change")}
+
+
+def _shared(text: str, task: str) -> list[str]:
+    """The first words of a task that a line has, too, but for those that most tasks have."""
+    known = {*terms(text)} - _OF_ANY_TASK
+    return [word for word in dict.fromkeys(re.findall(r"[^\s,;:!?\"'`()]+", task)) if known & {*terms(word)}][:2]
 
 
 router = Router("/", route_handlers=[home, briefing])
