@@ -557,7 +557,7 @@ def test_failures_are_muted_many_at_once_and_told_again(shipyard: Visitor) -> No
     assert chosen(shipyard, "/failures/many", [*ids, "F0"], decision="mute").status == 404
     assert chosen(shipyard, "/failures/many", ids, decision="sink").status == 400
     done = chosen(shipyard, "/failures/many", ids, decision="mute")
-    assert "4 failures changed" in shipyard.page(done.headers["location"])
+    assert "2 rows changed, 4 failures in all." in shipyard.page(done.headers["location"])
     assert failing(shipyard.page("/failures")) == []
     assert len(re.findall('name="id"', shipyard.page("/failures", whose="muted"))) == 2
     one = ids[0].split(",")[0]
@@ -665,12 +665,26 @@ def test_a_briefing_claims_to_fit_a_task_only_by_a_word_of_it(harbour: Visitor) 
     assert "like the task, it speaks of “tides”" in like
 
 
+def test_a_quote_of_the_agent_is_not_called_tool_output(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    cause = "the keel `resultDraught` on the hull becomes a dangling reference when the mast is deleted"
+    made = ClaudeSession("cause", cwd="/srv/work/reef").user("Mend it.").run("make keel", cause)
+    made.edit("keel.py", "new").run("pytest -q", "3 passed").says(f"All clean.\n\n**Root cause**: {cause}.")
+    with Hardwon(tmp_path / "hardwon") as memory:
+        memory.harvest([made.write(tmp_path)], mine=True)
+    with served(environment(tmp_path / "hardwon", Path())) as service:
+        text = html.unescape(Visitor(service, service.token).page("/review"))
+    assert "the agent's words, after tool output" in text
+
+
 def test_settings_and_agents_are_told_by_names_that_people_know(harbour: Visitor) -> None:
     settings = harbour.page("/settings")
     titles = re.findall(r'<li class="setting"><div><b>([^<]+)</b>', settings)
     assert len(titles) == len(set(titles)) == len(Config.__struct_fields__)
     assert all(f"<code>{name}</code>" in settings for name in Config.__struct_fields__)
     assert not set(titles) & {*Config.__struct_fields__}
+    assert "gemini or another." in settings
     health = harbour.page("/doctor")
     assert all(name in health for name in AGENTS)
 
@@ -688,7 +702,7 @@ def test_bars_and_fields_stand_out_from_what_they_stand_on(theme: int) -> None:
         red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
 
-    least = dict.fromkeys(("fixed", "again", "new", "edge"), 3.0)
+    least = dict.fromkeys(("fixed", "again", "known", "new", "edge"), 3.0)
     least |= dict.fromkeys(("ink", "soft", "accent", "good", "bad", "warn"), 4.5)
     for name, times in least.items():
         for ground in ("ground", "card"):

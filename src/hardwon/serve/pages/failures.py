@@ -116,6 +116,7 @@ def listed(
     kind: Annotated[str, Parameter(max_length=200)] = "",
     cursor: Cursor = "",
     undo: Annotated[str, Parameter(max_length=20_000)] = "",
+    picked: int = 0,
 ) -> Response[str]:
     """The most widespread first, of the month that the first page tells of; `kind`: those of a row that is several."""
     fixed, chosen = _FIXED.get(fix), whose if whose in _WHOSE else ""
@@ -152,7 +153,15 @@ def listed(
             cursor=cursor,
             next=rows.next,
             undo=frame.events(undo),
+            did=_did(len(frame.events(undo)), picked),
         )
+
+
+def _did(failures: int, rows: int) -> str:
+    """What was changed, by what a person chose: a row may stand for several failures."""
+    if not rows or rows >= failures:
+        return ""
+    return f"{frame.count(rows, 'row')} changed, {frame.count(failures, 'failure')} in all."
 
 
 @action("/failures/many")
@@ -167,7 +176,8 @@ def decide_many(request: Asked) -> Redirect:
         events = Failures(memory, caller.actor).mute(frame.chosen(sent), muted=one["decision"] == "mute")
     back = ("failures", one["shown"]) if one.get("shown") else ("failures",)
     kept = frame.kept(one, "project", "fix", "period", "whose", "kind")
-    return then(url(*back, **kept, undo=".".join(map(str, events))))
+    picked = "" if one.get("shown") else sum(name == "id" for name, _ in sent)
+    return then(url(*back, **kept, undo=".".join(map(str, events)), picked=picked))
 
 
 def told(
