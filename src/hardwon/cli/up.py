@@ -284,11 +284,13 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
         say(f"{before:,} of its {screen.met.errors:,} errors had come up in an earlier session.")
     listed = min(_FAILURES_SHOWN - less, len(screen.failing))
     some = f", {listed} of {screen.kinds}" if screen.kinds > listed else ""
-    _heading(f"WHAT KEEPS FAILING{some}", "sessions  calls  tokens")
+    roomy = _wide() >= _IN_A_PIPE  # else the error needs the room
+    _heading(f"WHAT KEEPS FAILING{some}", "sessions  calls  tokens" if roomy else "sessions  tokens")
     for row in screen.failing[: _FAILURES_SHOWN - less]:
         fix = next((fix for fix in row.fixes if fix.status == "active"), None)
         tokens = thousands(screen.tokens.get(row.id, 0))
-        _item(short(memory, row.id), error_of(row), f"{row.sessions:>8}{row.occurrences:>7}{tokens:>8}")
+        calls = f"{row.occurrences:>7}" if roomy else ""
+        _item(short(memory, row.id), error_of(row), f"{row.sessions:>8}{calls}{tokens:>8}")
         if fix:
             _item("", f"worked: {fix.text}", style=green)
     if not screen.failing:
