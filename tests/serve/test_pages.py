@@ -469,7 +469,7 @@ def test_what_failed_between_two_moments_is_counted_as_if_every_occurrence_were_
 def test_errors_of_agents_own_tools_are_told_when_asked_for(harbour: Visitor) -> None:
     own = "String to replace not found"
     assert own not in harbour.page("/failures")
-    assert "errors: of the work" in harbour.page("/failures")
+    assert "errors: of the project" in harbour.page("/failures")
     assert own in harbour.page("/failures", whose="agents")
     assert "tides" not in harbour.page("/failures", whose="agents")
     assert len(failing(harbour.page("/failures", whose="all", period="all"))) == 5

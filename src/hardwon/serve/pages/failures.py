@@ -32,7 +32,7 @@ _WHOSE: dict[str, tuple[bool | None, bool | None]] = {
     "muted": (None, True),
     "all": (None, None),
 }
-"""Errors: of the work, of agents' own tools, muted, all → (of agents, muted)."""
+"""Errors: of the project, of agents' own tools, muted, all → (of agents, muted)."""
 _WHICH: dict[Which, str] = {"all": "all", "before": "seen before", "fixed": "seen before, fix known"}
 _MOST_MET = 500
 _DAY = 24 * 3600 * 1_000_000
