@@ -92,7 +92,7 @@ MEANINGS = {
     "search_sessions": "on: sessions can be searched by what was said and done",
     "embedding_url": "an OpenAI-compatible endpoint for vectors; empty: the local model",
     "embedding_model": "the model at that endpoint",
-    "distil": "the model that reads sessions when they end: claude, codex, gemini, …",
+    "distil": "the model that reads sessions when they end: claude, codex, gemini or another",
     "llm_url": "an OpenAI-compatible endpoint for `distil`, or Anthropic's (…/messages)",
     "llm_model": "the model for `distil`",
     "llm_command": "a command to use instead: question on stdin, answer on stdout",

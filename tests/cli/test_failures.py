@@ -57,6 +57,7 @@ def test_show_tells_it_whole(harvested: Run) -> None:
     assert len(told["seen"]) == 6
     shown = harvested("failures", "show", id[:8]).stdout
     assert "worked 3x: run `uv sync --extra postgres`" in shown
+    assert "3 of 3 sessions found this fix anew; none had been told" in shown
     assert "$ pytest -q" in shown
     missing = harvested("failures", "show", "F000")
     assert (missing.returncode, missing.stdout) == (1, "")

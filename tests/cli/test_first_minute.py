@@ -148,12 +148,18 @@ def test_up_says_of_how_many_projects_it_shows_one_and_counts_the_lines_that_are
     (tmp_path / "user" / ".claude").mkdir()
     (tmp_path / "user" / ".claude" / "projects").symlink_to(EXAMPLES)
     said = hardwon("up").stdout
-    project = re.search(r"^(\S+): \d+ sessions \(of 2 projects, the one with the most to say\)$", said, re.MULTILINE)
+    project = re.search(r"^(\S+): \d+ sessions \(of 2 projects; another: `hardwon up -p NAME`\)$", said, re.MULTILINE)
     assert project
     more = re.search(r"and (\d+) more lines?: `hardwon bootstrap", said)
     section = said.partition("WHAT THE NEXT SESSION WILL BE TOLD")[2].partition("and ")[0]
     whole = hardwon("bootstrap", "--project", project[1]).stdout
     assert more
+    (other,) = {row.split()[1] for row in hardwon("projects").stdout.splitlines()[1:]} - {project[1]}
+    assert f"\n{other}: " in hardwon("up", "--project", other).stdout
+    assert "choose one of" in hardwon("up", "--project", "nowhere").stderr
+    again = json.loads(hardwon("failures", "--project", project[1], "--limit", "99", "--json").stdout)
+    kinds = sum(one["sessions"] > 1 for one in again)
+    assert f"WHAT KEEPS FAILING, 3 of {kinds} " in said if kinds > 3 else "WHAT KEEPS FAILING  " in said
     assert whole.count("\n- ") == len(re.findall(r"^[LFA]\w{8} ", section, re.MULTILINE)) + int(more[1])
 
 
@@ -165,7 +171,7 @@ def test_the_first_look_is_of_a_project_that_says_something_and_the_whole_report
     error = "ModuleNotFoundError: No module named 'asyncpg'"
     loud = [ClaudeSession(f"loud{day}", day=day).run("pytest -q", error, exit_code=1).write(tmp_path) for day in (1, 2)]
     quiet = ClaudeSession("quiet", "/srv/work/pool").run("ls", "a").write(tmp_path)
-    first, whole = "A first look", "The whole report, in place of the first look above."
+    first, whole = "A first look", "The whole report, which replaces the first look above."
 
     def shown(store: Path, newest_first: list[Path]) -> str:
         for age, path in enumerate(newest_first):
@@ -190,7 +196,7 @@ def test_up_shows_what_is_asked_for_again_and_again_as_a_habit(tmp_path: Path, h
         ClaudeSession(f"s{day}", day=day).user(f"look at part {day}").says("Done.").user("commit").run(
             "git commit -m x", "[main abc1234] x\n 1 file changed"
         ).write(folder)
-    assert re.search(r'you asked: "commit" +3$', hardwon("up").stdout, re.MULTILINE)
+    assert re.search(r'you asked: "commit" \(counted, not a lesson\) +3$', hardwon("up").stdout, re.MULTILINE)
     assert json.loads(hardwon("up", "--json").stdout)["habits"] == [{"words": "commit", "sessions": 3}]
     assert hardwon("lessons").stdout == ""
 

@@ -76,6 +76,7 @@ def test_up_is_one_screen_of_24_lines(newcomer: Path) -> None:
     assert len(seen) <= 23, "and a line for the prompt"
     assert all(width(line) <= 80 for line in seen)
     told = "\n".join(seen)
+    assert "No module named 'asyncpg'" in told, "what an error is about is not cut off"
     assert all(heading in told for heading in ("KEEPS FAILING", "KEEP TELLING", "NEXT SESSION", "hardwon install"))
 
 

@@ -60,7 +60,7 @@ def test_a_session_that_starts_in_a_package_is_told_how_that_is_tested(root: Pat
     for package in ("tide", "shoal"):
         cwd = str(root / "packages" / package)
         told = context(hook("session-start", {"session_id": package, "cwd": cwd}))["additionalContext"]
-        assert f"test: `cd packages/{package} && vitest run` (worked in 6 of 12 sessions)" in told
+        assert f"test: `cd packages/{package} && vitest run` (ran in 6 sessions, passed in all)" in told
         asked = {"session_id": f"p{package}", "cwd": cwd, "prompt": "Please mend the reader once more"}
         answered = context(hook("prompt", asked))["additionalContext"]
         assert f"`packages/{package}/reader.ts`" in answered
@@ -76,4 +76,4 @@ def test_a_command_of_a_folder_that_one_session_went_to_is_no_package(home: Path
         memory.harvest(written)
         known = known_of(memory.reading(), memory.store.projects()[0].id)
     assert [(one.key, one.text, one.worked) for one in known.commands] == [("make test", "make test", [0, 1, 2])]
-    assert at_start(known)[0] == "test: `make test` (worked in 3 of 3 sessions)"
+    assert at_start(known)[0] == "test: `make test` (ran in 3 sessions, passed in all)"

@@ -554,7 +554,7 @@ def test_what_takes_long_to_count_is_put_in_when_it_is_there(stranger: Tab, tmp_
         let_in(stranger, service)
         shown = stranger.page.goto(f"{service.address}/proof")
         assert "Counting the measures" in shown.text()
-        stranger.page.wait_for_selector("table.measures")
+        stranger.page.wait_for_selector("table.measures", state="attached")
         assert "Counting the measures" not in stranger.text()
         assert stranger.page.locator("table.measures td.number:not(:has(a))").count() == 0
         quiet(stranger, service)

@@ -21,6 +21,7 @@ from hardwon.install.agents import AGENTS
 from hardwon.model.attempt import Attempt, Outcome
 from hardwon.serve import browse
 from hardwon.store import pages
+from hardwon.store.database import insert
 from tests.conftest import REPOSITORY, ClaudeSession
 from tests.serve.service import Answer, Service, environment
 
@@ -345,9 +346,10 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     text = html.unescape(owner.page(f"/failures/{id}"))
     assert "uv sync --extra reef-tools" in text
     assert "pytest -q" in text
-    assert "1 later session hit it again" in text
-    assert text.count('<span class="good">worked</span> in') == 1
-    assert html.unescape(owner.page("/failures", fix="known")).count("1 later session hit it again") >= 2
+    assert "met by 1 later session, none had been told" in text
+    told = "2 of 2 sessions found this fix anew; none had been told"
+    assert text.count(told) == 1
+    assert html.unescape(owner.page("/failures", fix="known")).count(told) >= 2
     assert "reef_tools" not in owner.page("/failures", fix="none")
 
 
@@ -390,6 +392,14 @@ def test_every_number_of_the_proof_leads_to_what_it_counts(owner: Visitor) -> No
     (errors,) = re.findall(r'which=errors">(\d+) errors<', text)
     assert f"{errors} errors in" in owner.page("/proof/replayed", which="errors")
     assert "extras add" not in text
+    before, named = (int(*set(re.findall(rf'which={which}">(\d+)<', text))) for which in ("before", "named"))
+    bars = set(re.findall(r' x="([\d.]+)"[^>]*><title>[^:]+: (\d+) errors, (\d+) seen before, (\d+) named', text))
+    assert [sum(map(int, each)) for each in zip(*(bar[1:] for bar in bars), strict=True)] == [
+        int(errors),
+        before,
+        named,
+    ]
+    assert "observational" not in text
     for path in ("/proof/told?which=back", "/proof/hooks?failed=true"):
         assert owner.get(path).status == 200
 
@@ -430,6 +440,10 @@ def test_home_and_failures_tell_the_same_month_in_the_same_order(harbour: Visito
     assert len(failing(home)) == 2
     assert failing(home) == [one for one in failing(listed) if one in failing(home)]
     assert "between 10 Sep and 9 Oct 2026" in home
+    assert "no session was briefed so far" in home
+    (errors,) = re.findall(r">(\d+) errors</a>", home)
+    weeks = set(re.findall(r"<title>week of ([^:]+): (\d+) errors", home))
+    assert sum(int(number) for _, number in weeks) == int(errors)  # the bars are those of the sentence's days
     assert "10 Sep – 9 Oct 2026" in listed
     assert len(failing(listed)) == 3
     for text in (home, listed):
@@ -455,7 +469,7 @@ def test_what_failed_between_two_moments_is_counted_as_if_every_occurrence_were_
 def test_errors_of_agents_own_tools_are_told_when_asked_for(harbour: Visitor) -> None:
     own = "String to replace not found"
     assert own not in harbour.page("/failures")
-    assert "errors: of the work" in harbour.page("/failures")
+    assert "errors: of the project" in harbour.page("/failures")
     assert own in harbour.page("/failures", whose="agents")
     assert "tides" not in harbour.page("/failures", whose="agents")
     assert len(failing(harbour.page("/failures", whose="all", period="all"))) == 5
@@ -543,7 +557,7 @@ def test_failures_are_muted_many_at_once_and_told_again(shipyard: Visitor) -> No
     assert chosen(shipyard, "/failures/many", [*ids, "F0"], decision="mute").status == 404
     assert chosen(shipyard, "/failures/many", ids, decision="sink").status == 400
     done = chosen(shipyard, "/failures/many", ids, decision="mute")
-    assert "4 failures changed" in shipyard.page(done.headers["location"])
+    assert "2 rows changed, 4 failures in all." in shipyard.page(done.headers["location"])
     assert failing(shipyard.page("/failures")) == []
     assert len(re.findall('name="id"', shipyard.page("/failures", whose="muted"))) == 2
     one = ids[0].split(",")[0]
@@ -643,12 +657,34 @@ def test_a_briefing_says_why_in_words_and_the_sum_behind_it(harbour: Visitor) ->
     assert "The same: with this task" in harbour.page("/briefing", budget="1950")
 
 
+def test_a_briefing_claims_to_fit_a_task_only_by_a_word_of_it(harbour: Visitor) -> None:
+    unlike = html.unescape(harbour.page("/briefing", task="fix the failing sails"))
+    assert "like the task" not in unlike
+    assert "The task changes nothing: every session here is told this." in unlike
+    like = html.unescape(harbour.page("/briefing", task="Look at the tides", budget="200"))
+    assert "like the task, it speaks of “tides”" in like
+
+
+def test_a_quote_of_the_agent_is_not_called_tool_output(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    cause = "the keel `resultDraught` on the hull becomes a dangling reference when the mast is deleted"
+    made = ClaudeSession("cause", cwd="/srv/work/reef").user("Mend it.").run("make keel", cause)
+    made.edit("keel.py", "new").run("pytest -q", "3 passed").says(f"All clean.\n\n**Root cause**: {cause}.")
+    with Hardwon(tmp_path / "hardwon") as memory:
+        memory.harvest([made.write(tmp_path)], mine=True)
+    with served(environment(tmp_path / "hardwon", Path())) as service:
+        text = html.unescape(Visitor(service, service.token).page("/review"))
+    assert "the agent's words, after tool output" in text
+
+
 def test_settings_and_agents_are_told_by_names_that_people_know(harbour: Visitor) -> None:
     settings = harbour.page("/settings")
     titles = re.findall(r'<li class="setting"><div><b>([^<]+)</b>', settings)
     assert len(titles) == len(set(titles)) == len(Config.__struct_fields__)
     assert all(f"<code>{name}</code>" in settings for name in Config.__struct_fields__)
     assert not set(titles) & {*Config.__struct_fields__}
+    assert "gemini or another." in settings
     health = harbour.page("/doctor")
     assert all(name in health for name in AGENTS)
 
@@ -666,7 +702,7 @@ def test_bars_and_fields_stand_out_from_what_they_stand_on(theme: int) -> None:
         red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
 
-    least = dict.fromkeys(("fixed", "again", "new", "edge"), 3.0)
+    least = dict.fromkeys(("fixed", "again", "known", "new", "edge"), 3.0)
     least |= dict.fromkeys(("ink", "soft", "accent", "good", "bad", "warn"), 4.5)
     for name, times in least.items():
         for ground in ("ground", "card"):
@@ -897,9 +933,19 @@ def test_an_error_comes_back_in_another_session_than_the_one_that_fixed_it(tmp_p
     with Hardwon(tmp_path / "hardwon") as memory:
         memory.harvest([session("one", 1).write(tmp_path)], mine=True)
         (failure,) = memory.failures.list()
-        assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: 0}
+        assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: pages.Back(0)}
         memory.harvest([session("two", 2).write(tmp_path)], mine=True)
-        assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: 1}
+        assert pages.came_back(memory.reading(), [failure.id]) == {failure.id: pages.Back(1)}
+        db = memory.writing()
+        ((root,),) = db.query("SELECT root FROM occurrence ORDER BY at DESC LIMIT 1")
+        with db.transaction():
+            columns = "id session agent task budget tokens arm propensity dealer text_hash created_at".split()
+            db.execute(insert("bootstrap", columns), ("B1", root, "claude-code", "", 9, 9, "told", 1.0, "", "", 1))
+            told = "bootstrap item event rank parts tokens shown chance".split()
+            db.execute(insert("exposure", told), ("B1", failure.id, "session-start", 1, "{}", 9, 1, 1.0))
+        back = pages.came_back(memory.reading(), [failure.id])[failure.id]
+        assert back == pages.Back(1, told=1, in_vain=1)
+        assert back.said(2) == "2 of 2 sessions found this fix anew; 1 had been told, 1 of them met it again"
 
 
 def test_a_project_is_renamed_described_and_made_part_of_another(service: Service, owner: Visitor) -> None:

@@ -326,15 +326,15 @@ def progress_bar() -> Iterator[Progress | None]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("so far,"),
+        TextColumn("so far{task.fields[then]}"),
         TimeRemainingColumn(),
-        TextColumn("left"),
+        TextColumn("{task.fields[left]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
+        task = bar.add_task("starting", total=None, then="", left="")
 
         def update(what: str, done: int, total: int) -> None:
-            bar.update(task, description=_DOING.get(what, what), completed=done, total=total)
+            bar.update(task, description=_DOING.get(what, what), completed=done, total=total, then=",", left="left")
 
         yield update
 

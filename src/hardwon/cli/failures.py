@@ -126,12 +126,14 @@ def show(
     from hardwon.api import Hardwon
     from hardwon.api.connection import full_id
     from hardwon.model.failure import Step
+    from hardwon.store.pages import came_back
     from hardwon.text.shown import kind_of_error, remedy
 
     with Hardwon() as memory:
         found = memory.failures.get(full_id(memory, id))
         row, places = found.failure, found.occurrences
         spent = memory.failures.costs([row.id])[row.id]
+        back = came_back(memory.reading(), [row.id]).get(row.id)
     if json:
         print_json({**described(row), **_wasted(spent), "seen": [place(each) for each in places]})
         return
@@ -146,6 +148,8 @@ def show(
         note = f"  [needs review: {fix.untrusted}]" if fix.untrusted else ""
         again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
         say(f"  worked {fix.confirmed}x{again}: {shown(fix.text)}{note}", style=green)
+        if back and back.again and fix.status == "active":
+            say(f"    {back.said(fix.confirmed)}")
         for ends in fix.evidence:
             say(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
             say(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")

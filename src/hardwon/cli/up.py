@@ -14,6 +14,7 @@ import typer
 
 from hardwon.cli.app import (
     Json,
+    ProjectOption,
     ask_about_folders,
     bold,
     count,
@@ -64,6 +65,8 @@ class _Screen(NamedTuple):
     project: Project
     briefing: Bootstrap
     failing: Sequence[Failure]
+    kinds: int
+    """Failures that came back, of which those are the first."""
     tokens: dict[str, int]
     said_again: Sequence[Lesson]
     habits: Sequence[Habit]
@@ -81,12 +84,14 @@ def up(
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Show the bundled examples; nothing is saved.")] = False,
     keep: Annotated[bool, typer.Option("--keep", help="With --demo: save the examples like your sessions.")] = False,
+    project: ProjectOption = None,
     json: Json = False,
 ) -> None:
     """Read the agent sessions on this machine and show what they teach.
 
     Finds the sessions of every supported agent and reads the new ones, newest first. Then it picks the project with the
-    most to say and shows what keeps failing, what you keep telling your agents, and what the next session will be told.
+    most to say, or the one you name, and shows what keeps failing, what you keep telling your agents, and what the next
+    session will be told.
     If there are no sessions it shows bundled examples, which are not saved; `up --demo --keep` saves them, so that
     `why` and `failures` find them. Ctrl-C stops and keeps everything read so far.
 
@@ -103,13 +108,13 @@ def up(
             upgraded(memory)
         found = [] if demo else memory.discover()
         if found or (not demo and memory.exists and memory.store.totals()["sessions"]):
-            _up(memory, memory.sessions.retained(found), sample, examples=False, json=json)
+            _up(memory, memory.sessions.retained(found), sample, examples=False, json=json, project=project)
             return
     if not json:
         why = "These" if demo else "No agent sessions were found on this machine: these"
         say(f"{why} are the bundled examples.\n")
     with Hardwon() if keep else _thrown_away() as memory:
-        _up(memory, _examples(), sample, examples=not keep, mine=True, json=json)
+        _up(memory, _examples(), sample, examples=not keep, mine=True, json=json, project=project)
 
 
 @contextmanager
@@ -123,7 +128,14 @@ def _thrown_away() -> Iterator[Hardwon]:
 
 
 def _up(
-    memory: Hardwon, paths: list[Path], sample: int | None, *, examples: bool, json: bool, mine: bool = False
+    memory: Hardwon,
+    paths: list[Path],
+    sample: int | None,
+    *,
+    examples: bool,
+    json: bool,
+    mine: bool = False,
+    project: str | None = None,
 ) -> None:
     (first, *later), known = _newest_first(paths), memory.store.totals() if memory.exists else {}
     if json or sample or not sys.stdout.isatty():
@@ -136,7 +148,7 @@ def _up(
             _add_up(report, memory.harvest(later.pop(0), mine=mine, progress=progress))
     rest = [path for some in later for path in some]
     unread = len(rest) - len(memory.sessions.harvested(rest)) if rest else 0
-    early = _screen(memory) if unread else None
+    early = _screen(memory) if unread and not project else None
     if early is not None and early.tells:
         say(bold("A first look, at the newest sessions. The whole report follows."))
         _show(memory, report, known, early, examples=examples)
@@ -147,7 +159,7 @@ def _up(
             _add_up(report, memory.harvest(rest, most=memory.config.sample, mine=mine, progress=progress))
         if not examples:
             _finish(memory, report, progress)
-    screen = _screen(memory)
+    screen = _screen(memory, project)
     if json:
         print_json(
             {
@@ -161,7 +173,7 @@ def _up(
         )
         return
     if early is not None and early.tells:
-        say(bold("The whole report, in place of the first look above."))
+        say(bold("The whole report, which replaces the first look above."))
     _show(memory, report, known, screen, examples=examples)
     _say_next(examples=examples)
     if not examples:
@@ -216,9 +228,13 @@ def _examples() -> list[Path]:
     raise NotFound("no agent sessions on this machine, and the bundled examples are missing")
 
 
-def _screen(memory: Hardwon) -> _Screen | None:
+def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     """Of the project with the most to say: the most lines told, then the most sessions; one that says something."""
     known = [one for one in memory.store.projects() if one.sessions]
+    if project:
+        wanted = memory.project(project)
+        chosen = next((one for one in known if one.id == wanted), None)
+        return _screen_of(memory, len(known), memory.bootstrap(chosen.id), chosen) if chosen else None
     told = [(memory.bootstrap(each.id), each) for each in known[:_PROJECTS_COMPARED]]
     told.sort(key=lambda pair: (_told_lines(pair[0]), pair[1].sessions), reverse=True)
     screens = (_screen_of(memory, len(known), *pair) for pair in told)
@@ -239,7 +255,15 @@ def _screen_of(memory: Hardwon, projects: int, briefing: Bootstrap, project: Pro
     often = habits(memory.reading(), project.id, _HABITS_SHOWN)
     met = met_in(memory.reading(), project.id)
     return _Screen(
-        projects, project, briefing, failing[:_FAILURES_SHOWN], tokens, again[:_STATEMENTS_SHOWN], often, met
+        projects,
+        project,
+        briefing,
+        failing[:_FAILURES_SHOWN],
+        len(failing),
+        tokens,
+        again[:_STATEMENTS_SHOWN],
+        often,
+        met,
     )
 
 
@@ -253,15 +277,20 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
         return
     project, briefing = screen.project, screen.briefing
     less = 0 if _is_tall() else 1
-    others = f" (of {screen.projects} projects, the one with the most to say)" if screen.projects > 1 else ""
+    again = "hardwon up --demo" if examples else "hardwon up"
+    others = f" (of {screen.projects} projects; another: `{again} -p NAME`)" if screen.projects > 1 else ""
     say(f"{'' if less else chr(10)}{shown(project.name)}: {count(project.sessions, 'session')}{others}")
     if before := screen.met.errors - screen.met.different:
         say(f"{before:,} of its {screen.met.errors:,} errors had come up in an earlier session.")
-    _heading("WHAT KEEPS FAILING", "sessions  calls  tokens")
+    listed = min(_FAILURES_SHOWN - less, len(screen.failing))
+    some = f", {listed} of {screen.kinds}" if screen.kinds > listed else ""
+    roomy = _wide() >= _IN_A_PIPE  # else the error needs the room
+    _heading(f"WHAT KEEPS FAILING{some}", "sessions  calls  tokens" if roomy else "sessions  tokens")
     for row in screen.failing[: _FAILURES_SHOWN - less]:
         fix = next((fix for fix in row.fixes if fix.status == "active"), None)
         tokens = thousands(screen.tokens.get(row.id, 0))
-        _item(short(memory, row.id), error_of(row), f"{row.sessions:>8}{row.occurrences:>7}{tokens:>8}")
+        calls = f"{row.occurrences:>7}" if roomy else ""
+        _item(short(memory, row.id), error_of(row), f"{row.sessions:>8}{calls}{tokens:>8}")
         if fix:
             _item("", f"worked: {fix.text}", style=green)
     if not screen.failing:
@@ -271,7 +300,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     for lesson in said:
         _item(short(memory, lesson.id), lesson.text, f"{lesson.source_count:>8}")
     for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
-        _item("", f'you asked: "{habit.words}"', f"{habit.sessions:>8}")
+        _item("", f'you asked: "{habit.words}" (counted, not a lesson)', f"{habit.sessions:>8}")
     if not (screen.said_again or screen.habits):
         _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
@@ -350,6 +379,7 @@ def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str)
     """A line or two: an id, words cut to the room there is, and a note at the right."""
     wide = _wide()
     left = id.ljust(9) + "  "
+    note = note.lstrip()
     space = wide - len(left) - (len(note) + 2 if note else 0)
     first = cut(shown(text), space)
     line = f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip()

@@ -195,8 +195,7 @@ def at_start(known: Known, now: int | None = None, folder: str = "") -> list[str
     """The lines of the block, without its heading."""
     count = len(known.visits)
     lines = [
-        f"{command.purpose}: `{one_line(command.text)}` (worked in {_of(len(command.worked), count)})"
-        for command in habits(known, folder)
+        f"{command.purpose}: `{one_line(command.text)}` ({_ran(command, count)})" for command in habits(known, folder)
     ]
     often = [
         file
@@ -211,8 +210,11 @@ def at_start(known: Known, now: int | None = None, folder: str = "") -> list[str
     return within(HOW_IT_IS_RUN, lines, START_TOKENS)
 
 
-def _of(worked: int, count: int) -> str:
-    return f"{worked} of {count} sessions" if count > 1 else "the one session known"
+def _ran(command: Command, count: int) -> str:
+    if count == 1:
+        return "worked in the one session known"
+    ran, worked = len({*command.worked, *command.failed}), len(command.worked)
+    return f"ran in {ran} sessions, passed in {worked if command.failed else 'all'}"
 
 
 def _unfinished(known: Known) -> str:

@@ -101,7 +101,8 @@ def _companion(ranked: Ranked, file: File) -> str | None:
 
 
 def command_why(command: Command, known: Known, now: int) -> str:
-    worked = f"worked in {len(command.worked)} of {len(known.visits)} sessions"
+    ran = len({*command.worked, *command.failed})
+    worked = f"ran in {ran} of {len(known.visits)} sessions, passed in {len(command.worked)}"
     failed = f", failed in {len(command.failed)}" if command.failed else ""
     if not command.worked:
         worked, failed = f"failed in {len(command.failed)} of {len(known.visits)} sessions, never worked", ""

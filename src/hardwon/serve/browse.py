@@ -399,8 +399,8 @@ def marks(memory: Hardwon, session: str) -> list[Mark]:
     return pages.marks_of_session(memory.reading(), session)
 
 
-def came_back(memory: Hardwon, ids: Sequence[str]) -> dict[str, int]:
-    """Failure that a fix is told for → sessions that met it after the fix had first worked."""
+def came_back(memory: Hardwon, ids: Sequence[str]) -> dict[str, pages.Back]:
+    """Failure that a fix is told for → what became of it after the fix had first worked."""
     return pages.came_back(memory.reading(), ids)
 
 

@@ -478,8 +478,30 @@ def agents(db: Database) -> list[str]:
     return [row[0] for row in db.query("SELECT DISTINCT agent FROM session ORDER BY agent")]
 
 
-def came_back(db: Database, ids: Sequence[str]) -> dict[str, int]:
-    """Failure that a fix is told for → other sessions that met it after the fix had first worked."""
+class Back(NamedTuple):
+    """What became of a failure after a fix had first worked, over all projects."""
+
+    again: int
+    """Other sessions that met it since."""
+    told: int = 0
+    """Sessions that were shown it, or a lesson drawn from it."""
+    in_vain: int = 0
+    """Of these, the ones that met it afterwards."""
+
+    def said(self, worked: int) -> str:
+        """Of a fix that worked in some sessions."""
+        met = max(self.again + 1, worked)
+        return f"{worked} of {met} sessions found this fix{' anew' if worked > 1 else ''}; {self.who_was_told}"
+
+    @property
+    def who_was_told(self) -> str:
+        if not self.told:
+            return "none had been told"
+        return f"{self.told} had been told, {self.in_vain or 'none'} of them met it again"
+
+
+def came_back(db: Database, ids: Sequence[str]) -> dict[str, Back]:
+    """Of the failures that a fix is told for."""
     if not ids:
         return {}
     worked = "FROM fix x JOIN fix_evidence e ON e.fix = x.id WHERE x.status = 'active' AND x.failure"
@@ -490,9 +512,17 @@ def came_back(db: Database, ids: Sequence[str]) -> dict[str, int]:
         f"AND NOT EXISTS ({there}) GROUP BY w.failure",
         list(ids),
     )
-    return {str(id): int(number) for id, number in rows}
+    told = {str(id): (int(some), int(in_vain)) for id, some, in_vain in db.query(_TOLD_OF(marks_for(ids)), list(ids))}
+    return {str(id): Back(int(number), *told.get(str(id), (0, 0))) for id, number in rows}
 
 
+_TOLD_OF = (
+    "SELECT t.failure, count(DISTINCT t.session), count(DISTINCT CASE WHEN EXISTS (SELECT 1 FROM occurrence o WHERE "
+    "o.root = t.session AND o.failure = t.failure AND o.at >= t.at) THEN t.session END) FROM (SELECT b.session, "
+    "b.created_at AS at, coalesce(nullif(l.failure, ''), e.item) AS failure FROM exposure e JOIN bootstrap b "
+    "ON b.id = e.bootstrap LEFT JOIN lesson l ON l.id = e.item WHERE e.shown = 1) t WHERE t.failure IN ({}) "
+    "GROUP BY t.failure"
+).format
 _MET = "SELECT count(*) FROM occurrence o WHERE o.root = b.session AND o.failure = e.item AND o.at >= b.created_at"
 _EXPOSURES = (
     "SELECT coalesce((SELECT min(s.id) FROM session s WHERE s.root = b.session AND s.subagent = ''), ''), b.agent, "

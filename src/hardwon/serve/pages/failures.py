@@ -23,7 +23,7 @@ from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
 from hardwon.serve.resources.failures import known_to
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, pool, reading
 from hardwon.serve.routes import page as cut
-from hardwon.store.pages import Counted, Key
+from hardwon.store.pages import Back, Counted, Key
 
 _FIXED = {"known": True, "none": False}
 _WHOSE: dict[str, tuple[bool | None, bool | None]] = {
@@ -32,13 +32,13 @@ _WHOSE: dict[str, tuple[bool | None, bool | None]] = {
     "muted": (None, True),
     "all": (None, None),
 }
-"""Errors: of the work, of agents' own tools, muted, all → (of agents, muted)."""
+"""Errors: of the project, of agents' own tools, muted, all → (of agents, muted)."""
 _WHICH: dict[Which, str] = {"all": "all", "before": "seen before", "fixed": "seen before, fix known"}
 _MOST_MET = 500
 _DAY = 24 * 3600 * 1_000_000
 _DAYS_TOLD = 30
 _WEEKS_DRAWN, _FEWEST_WEEKS = 26, 12
-_EVER = (0, 2**62)
+EVER = (0, 2**62)
 """Clocks of sessions may be ahead of ours."""
 Choice = Annotated[str, Parameter(max_length=20)]
 
@@ -81,8 +81,8 @@ class Alike(NamedTuple):
     says: str
     """That the others do not, such as the file."""
     fix: Fix | None
-    came_back: int | None
-    """Sessions that met it after a fix had first worked; None where that is not known."""
+    came_back: Back | None
+    """After a fix had first worked; None where that is not known."""
 
 
 class Told(NamedTuple):
@@ -92,7 +92,7 @@ class Told(NamedTuple):
     fix: Fix | None
     spark: list[charts.Box]
     tokens: int
-    came_back: int | None
+    came_back: Back | None
     alike: list[Alike]
     ids: list[str]
 
@@ -116,6 +116,7 @@ def listed(
     kind: Annotated[str, Parameter(max_length=200)] = "",
     cursor: Cursor = "",
     undo: Annotated[str, Parameter(max_length=20_000)] = "",
+    picked: int = 0,
 ) -> Response[str]:
     """The most widespread first, of the month that the first page tells of; `kind`: those of a row that is several."""
     fixed, chosen = _FIXED.get(fix), whose if whose in _WHOSE else ""
@@ -125,7 +126,7 @@ def listed(
         holder = frame.holder(request, memory, project)
         month = last_month(memory, holder) if memory.exists else _month(now())
         everything = period == "all"
-        between = _EVER if everything else (month.since, month.until)
+        between = EVER if everything else (month.since, month.until)
         here = permissions.of(request).limited
 
         which = Counted(holder, between, fixed, of_agents, muted)
@@ -152,7 +153,15 @@ def listed(
             cursor=cursor,
             next=rows.next,
             undo=frame.events(undo),
+            did=_did(len(frame.events(undo)), picked),
         )
+
+
+def _did(failures: int, rows: int) -> str:
+    """What was changed, by what a person chose: a row may stand for several failures."""
+    if not rows or rows >= failures:
+        return ""
+    return f"{frame.count(rows, 'row')} changed, {frame.count(failures, 'failure')} in all."
 
 
 @action("/failures/many")
@@ -167,7 +176,8 @@ def decide_many(request: Asked) -> Redirect:
         events = Failures(memory, caller.actor).mute(frame.chosen(sent), muted=one["decision"] == "mute")
     back = ("failures", one["shown"]) if one.get("shown") else ("failures",)
     kept = frame.kept(one, "project", "fix", "period", "whose", "kind")
-    return then(url(*back, **kept, undo=".".join(map(str, events))))
+    picked = "" if one.get("shown") else sum(name == "id" for name, _ in sent)
+    return then(url(*back, **kept, undo=".".join(map(str, events)), picked=picked))
 
 
 def told(
@@ -181,7 +191,7 @@ def told(
     times = {one.failure.id: [at for id in one.ids for at, _ in met[id]] for one in failing}
     found = [at for some in times.values() for at in some]
     first = between[0] or min(found) // _DAY * _DAY
-    days, counts = charts.binned(times, first, max(found) if between == _EVER else between[1])
+    days, counts = charts.binned(times, first, max(found) if between == EVER else between[1])
     most = max(map(max, counts.values()))
     limited = permissions.of(request).limited
     back = {} if limited else browse.came_back(memory, ids)  # counted over all projects
@@ -248,7 +258,7 @@ def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False
         whole = found.failure
         if all and not caller.limited:
             whole = browse.with_all_evidence(memory, whole, holder, _MOST_MET)
-        times = browse.when_met(memory, [id], project=here, between=_EVER)[id]
+        times = browse.when_met(memory, [id], project=here, between=EVER)[id]
         return frame.shown(
             "failure.html",
             request,

@@ -20,12 +20,13 @@ from hardwon.measure.tallies import Again, Window
 from hardwon.model.nouns import Bootstrap, Lesson, Line
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import charts, frame
-from hardwon.serve.pages.failures import Period, last_month, monday, told
+from hardwon.serve.pages.failures import EVER, Period, last_month, monday, told
 from hardwon.serve.pages.frame import page, url
 from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
 from hardwon.store.pages import Counted
 from hardwon.text.shown import estimate
+from hardwon.text.words import terms
 
 VERDICTS = {
     "helps": "Showing lines helps.",
@@ -36,7 +37,6 @@ VERDICTS = {
 }
 _DAY = 24 * 3600 * 1_000_000
 _WEEK = 7 * _DAY
-_WEEKS_DRAWN, _FEWEST_WEEKS = 26, 7
 _SHOWN, _HABITS_SHOWN = 5, 2
 
 
@@ -87,16 +87,15 @@ def _sums(memory: Hardwon, project: str | None, last: int, period: Period, limit
         "habits": habits(memory.reading(), project, _HABITS_SHOWN),
         "learned": browse.learned(memory, project=project, since=last - _WEEK, limit=_SHOWN),
         "totals": browse.totals(memory, project=project),
+        "briefed": tallies.spent(memory.reading(), Window(*EVER, project or ""))[0],
     }
 
 
 def _proof(memory: Hardwon, project: str, period: Period) -> Proof:
-    until = period.until + 1
-    days = tallies.met_again(memory.reading(), Window(until - _DAY - _WEEKS_DRAWN * _WEEK, period.until, project))
-    month = _sum(each for day, each in days if day * _DAY >= period.since)
+    days = tallies.met_again(memory.reading(), Window(period.since, period.until, project))
     by_week = groupby(days, key=lambda one: monday(one[0]))
     weeks = {week: _sum(each for _, each in some) for week, some in by_week}
-    return Proof(month, _drawn(weeks, project))
+    return Proof(_sum(each for _, each in days), _drawn(weeks, project, period))
 
 
 def _sum(parts: Iterable[Again]) -> Again:
@@ -104,19 +103,22 @@ def _sum(parts: Iterable[Again]) -> Again:
     return Again(*(sum(each[at] for each in found) for at in range(3)))
 
 
-def _drawn(weeks: dict[int, Again], project: str) -> charts.Chart | None:
+def _drawn(weeks: dict[int, Again], project: str, period: Period) -> charts.Chart | None:
+    """The same days that the sentence tells of: the bars add up to its numbers."""
     if not weeks:
         return None
-    newest = max(weeks)
-    first = min(max(min(weeks), newest - 7 * _WEEKS_DRAWN + 7), newest - 7 * _FEWEST_WEEKS)
     found = []
-    for week in range(first, newest + 1, 7):
+    for week in range(monday(period.since // _DAY), period.until // _DAY + 1, 7):
         each = weeks.get(week, Again(0, 0, 0))
         day = datetime(1970, 1, 1) + timedelta(days=week)
-        parts = (("fixed", each.fixed), ("again", each.before - each.fixed), ("new", each.errors - each.before))
+        parts = (("avoidable", each.fixed), ("known", each.before - each.fixed), ("new", each.errors - each.before))
         about = f"week of {day:%d %b %Y}: {each.errors} errors, {each.before} seen before, {each.fixed} with known fix"
-        behind = url("failures", "met", project=project, since=f"{day:%F}", until=f"{day + timedelta(days=6):%F}")
-        found.append(charts.Column(f"{day:%d %b}", parts, about, behind))
+        first, last = max(day.date(), period.first.date()), min(day.date() + timedelta(days=6), period.last.date())
+        found.append(
+            charts.Column(
+                f"{day:%d %b}", parts, about, url("failures", "met", project=project, since=first, until=last)
+            )
+        )
     return charts.columns(found)
 
 
@@ -143,12 +145,11 @@ def briefing(
         told = usual = None
         if holder:
             here = caller.limited
-            plain = browse.counted(
+            usual = browse.counted(
                 memory, ("told", holder, agent, here), lambda: memory.bootstrap(holder, agent=agent, only_here=here)
             )
             asked = bool(task) or wanted != memory.config.budget
-            told = memory.bootstrap(holder, agent=agent, task=task, budget=wanted, only_here=here) if asked else plain
-            usual = plain
+            told = memory.bootstrap(holder, agent=agent, task=task, budget=wanted, only_here=here) if asked else usual
         left_out = told.left_out[:50] if told else ()
         words = browse.words_of(memory, [one.id for one in left_out])
         return frame.shown(
@@ -162,7 +163,7 @@ def briefing(
             budget=wanted,
             most=max(_MAX_BUDGET, wanted),
             told=told,
-            lines=_lines(memory, told) if told else [],
+            lines=_lines(memory, told, task if usual and told.text != usual.text else "") if told else [],
             left_out=[
                 (one, words[one.id], url("failures" if one.id.startswith("F") else "lessons", one.id))
                 for one in left_out
@@ -183,14 +184,15 @@ class ToldLine(NamedTuple):
     leads_to: str
 
 
-def _lines(memory: Hardwon, told: Bootstrap) -> list[ToldLine]:
+def _lines(memory: Hardwon, told: Bootstrap, task: str) -> list[ToldLine]:
     lessons = {one.id: one for one in browse.lessons_named(memory, [line.id for line in told.lines])}
-    return [ToldLine(line, estimate(line.text), *_why(line, lessons.get(line.id))) for line in told.lines]
+    return [ToldLine(line, estimate(line.text), *_why(line, lessons.get(line.id), task)) for line in told.lines]
 
 
-def _why(line: Line, lesson: Lesson | None) -> tuple[str, str]:
+def _why(line: Line, lesson: Lesson | None, task: str) -> tuple[str, str]:
     """(why it is told, the page that it leads to)."""
-    fits = ", and fits the task" if re.search(r"fit (1\.(?!00)|[2-9])", line.why) else ""
+    shared = _shared(line.text, task) if re.search(r"fit (1\.(?!00)|[2-9])", line.why) else []
+    fits = f"; like the task, it speaks of {' and '.join(f'“{word}”' for word in shared)}" if shared else ""
     if lesson:
         where = f" in {frame.count(lesson.source_count, 'session')}" if lesson.source_count else ""
         when = ago(to_microseconds(lesson.last_confirmed), now())
@@ -207,6 +209,15 @@ def _why(line: Line, lesson: Lesson | None) -> tuple[str, str]:
     if line.kind == "attempt":
         return "An earlier attempt at a task like this one.", url("journal", line.source.removeprefix("attempt "))
     return f"A document that fits the task: {line.source}.", ""
+
+
+_OF_ANY_TASK = {*terms("fix fail error use run work make add change")}
+
+
+def _shared(text: str, task: str) -> list[str]:
+    """The first words of a task that a line has, too, but for those that most tasks have."""
+    known = {*terms(text)} - _OF_ANY_TASK
+    return [word for word in dict.fromkeys(re.findall(r"[^\s,;:!?\"'`()]+", task)) if known & {*terms(word)}][:2]
 
 
 router = Router("/", route_handlers=[home, briefing])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from importlib.util import find_spec
@@ -48,6 +49,10 @@ class Walked(NamedTuple):
     """By the briefing."""
 
 
+_BARS = 10
+_REPLAYED = url("proof", "replayed")
+
+
 class Replayed(NamedTuple):
     project: str
     report: Report
@@ -78,7 +83,8 @@ def proof(request: Asked, project: ProjectName = None, counted: bool = False) ->
             verdicts=VERDICTS,
             work=walk,
             replayed=walk.found,
-            curve=_curve(walk.found.report) if walk.found else None,
+            curve=_curve(walk.found.sessions) if walk.found else None,
+            in_a_bar=len(_bars(walk.found.sessions)[0]) if walk.found and walk.found.sessions else 0,
         )
 
 
@@ -86,6 +92,14 @@ class Measures(NamedTuple):
     groups: list[tuple[str, list[tuple[Metric, str, str]]]]
     behind: dict[str, str]
     missing: list[str]
+
+    @property
+    def number(self) -> int:
+        return sum(len(some) for _, some in self.groups)
+
+    @property
+    def causal(self) -> bool:
+        return any(one.label == "causal" for _, some in self.groups for one, *_ in some)
 
 
 def _measures(memory: Hardwon, project: str | None, *, whole: bool) -> Measures:
@@ -124,14 +138,26 @@ def _behind(project: str | None, since: datetime, until: datetime, *, whole: boo
     return {name: address for address, names in shown.items() for name in names}
 
 
-def _curve(report: Report) -> charts.Chart | None:
+def _curve(sessions: Sequence[Walked]) -> charts.Chart | None:
+    """As many sessions in each bar, in the order of time; its parts are what the sentence above it counts."""
     found = []
-    for each in report.periods:
-        rest = each.foreseeable - each.foreseen
-        parts = (("fixed", each.foreseen), ("again", rest), ("new", each.errors - each.foreseeable))
-        about = f"until {each.day}: {each.errors} errors, {each.foreseeable} seen before, {each.foreseen} foreseen"
-        found.append(charts.Column(f"{datetime.fromisoformat(each.day):%d %b}", parts, about, url("proof", "replayed")))
+    years = len({one.at.year for one in sessions}) > 1
+    for part in _bars(sessions):
+        errors, before = sum(one.errors for one in part), sum(one.before for one in part)
+        named = sum(one.named for one in part)
+        first = part[0].at
+        parts = (("named", named), ("again", before - named), ("new", errors - before))
+        about = (
+            f"{frame.count(len(part), 'session')} from {first:%d %b %Y}: {errors} errors, {before} seen before, "
+            f"{named} named by the briefing"
+        )
+        found.append(charts.Column(f"{first:%d %b %Y}" if years else f"{first:%d %b}", parts, about, _REPLAYED))
     return charts.columns(found) if found else None
+
+
+def _bars(sessions: Sequence[Walked]) -> list[Sequence[Walked]]:
+    size = max(1, -(-len(sessions) // _BARS))
+    return [sessions[start : start + size] for start in range(0, len(sessions), size)]
 
 
 @action("/proof/replay", "read")
