@@ -940,9 +940,11 @@ def test_an_error_comes_back_in_another_session_than_the_one_that_fixed_it(tmp_p
         ((root,),) = db.query("SELECT root FROM occurrence ORDER BY at DESC LIMIT 1")
         with db.transaction():
             columns = "id session agent task budget tokens arm propensity dealer text_hash created_at".split()
-            db.execute(insert("bootstrap", columns), ("B1", root, "claude-code", "", 9, 9, "told", 1.0, "", "", 1))
             told = "bootstrap item event rank parts tokens shown chance".split()
-            db.execute(insert("exposure", told), ("B1", failure.id, "session-start", 1, "{}", 9, 1, 1.0))
+            for id, session in (("B1", root), ("B2", "not read yet")):
+                given = (id, session, "claude-code", "", 9, 9, "told", 1.0, "", "", 1)
+                db.execute(insert("bootstrap", columns), given)
+                db.execute(insert("exposure", told), (id, failure.id, "session-start", 1, "{}", 9, 1, 1.0))
         back = pages.came_back(memory.reading(), [failure.id])[failure.id]
         assert back == pages.Back(1, told=1, in_vain=1)
         assert back.said(2) == "2 of 2 sessions found this fix anew; 1 had been told, 1 of them met it again"

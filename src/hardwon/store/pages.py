@@ -484,7 +484,7 @@ class Back(NamedTuple):
     again: int
     """Other sessions that met it since."""
     told: int = 0
-    """Sessions that were shown it, or a lesson drawn from it."""
+    """Sessions that were shown it, or a lesson drawn from it, and have been read since."""
     in_vain: int = 0
     """Of these, the ones that met it afterwards."""
 
@@ -520,8 +520,8 @@ _TOLD_OF = (
     "SELECT t.failure, count(DISTINCT t.session), count(DISTINCT CASE WHEN EXISTS (SELECT 1 FROM occurrence o WHERE "
     "o.root = t.session AND o.failure = t.failure AND o.at >= t.at) THEN t.session END) FROM (SELECT b.session, "
     "b.created_at AS at, coalesce(nullif(l.failure, ''), e.item) AS failure FROM exposure e JOIN bootstrap b "
-    "ON b.id = e.bootstrap LEFT JOIN lesson l ON l.id = e.item WHERE e.shown = 1) t WHERE t.failure IN ({}) "
-    "GROUP BY t.failure"
+    "ON b.id = e.bootstrap LEFT JOIN lesson l ON l.id = e.item WHERE e.shown = 1 AND EXISTS (SELECT 1 FROM session s "
+    "WHERE s.root = b.session AND s.messages > 0)) t WHERE t.failure IN ({}) GROUP BY t.failure"
 ).format
 _MET = "SELECT count(*) FROM occurrence o WHERE o.root = b.session AND o.failure = e.item AND o.at >= b.created_at"
 _EXPOSURES = (
