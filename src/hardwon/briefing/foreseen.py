@@ -70,7 +70,7 @@ class Chances:
         since = self.age(one.row.first_seen)
         ages = [self.age(at) for at in one.visits or (one.row.last_seen,)]
         again = sum(_weight(age) for age in ages if age < since)
-        of = sum(map(_weight, range(since)))
+        of = _weight_of_all(since)
         mistake = one.row.family in CODE_FAMILIES and not _is_of_surroundings(one.row.error)
         believed = _SESSIONS_OF_DOUBT * self._rate * (_WEIGHT_OF_A_MISTAKE if mistake else 1)
         share = (believed + again) / (_SESSIONS_OF_DOUBT + of)
@@ -89,6 +89,11 @@ def _is_of_surroundings(error: str) -> bool:
 def _weight(age: int) -> float:
     """Of a session, so many before the last."""
     return float((1 + age) ** -0.5)
+
+
+@lru_cache(maxsize=SESSIONS_REMEMBERED + 1)
+def _weight_of_all(sessions: int) -> float:
+    return sum(map(_weight, range(sessions)))
 
 
 _FAILURES_CONSIDERED = 500
