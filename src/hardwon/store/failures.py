@@ -416,9 +416,11 @@ class Met(NamedTuple):
 
 def met_in(db: Database, project: str) -> Met:
     """Without the errors of agents' own tools."""
+    others = "NOT EXISTS (SELECT 1 FROM failure f WHERE f.id = p.failure AND f.family = 'agent')"
+    if db.engine == "sqlite":  # which would look each up; a server joins them, and would list all agents' errors
+        others = "p.failure NOT IN (SELECT id FROM failure WHERE family = 'agent')"
     errors, different = db.query(
-        "SELECT coalesce(sum(p.sessions), 0), count(*) FROM failure_in_project p "
-        "WHERE p.project = ? AND NOT EXISTS (SELECT 1 FROM failure f WHERE f.id = p.failure AND f.family = 'agent')",
+        f"SELECT coalesce(sum(p.sessions), 0), count(*) FROM failure_in_project p WHERE p.project = ? AND {others}",
         (project,),
     )[0]
     (held,) = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0]
