@@ -165,9 +165,6 @@ _GONE = lazy_pattern(r"(?i)\b(?:path|folder|director\w+|volume)\b")
 _STEP_INTO = lazy_pattern(r"(?:^|[;&|]\s*)(?:cd|pushd|Set-Location) +(\"[^\"]+\"|'[^']+'|[^\s;&|]+)")
 
 
-_ANYBODYS_WORDS = WORDS | VERBS
-
-
 def is_bare(line: str, command: str = "") -> bool:
     """Whether every word of a line could stand in an error of any command: no name, no number, no word of its own."""
     if _NAMES_WHAT_IS_MISSING.search(line):

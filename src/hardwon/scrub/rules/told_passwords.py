@@ -352,12 +352,9 @@ def is_common(word: str) -> bool:
     )
 
 
-NOTHING, WORD, JOINED, NUMBERED, DRAWN, UNLIKE = range(6)
-"""How little a value looks like anything but a password."""
-
-
 class Form(NamedTuple):
     points: int
+    """The more, the less the value looks like anything but a password."""
     name: str
 
 
@@ -488,17 +485,13 @@ def _parts(value: str, digits: bool) -> Form:
 
 LEAST = {"password": 3, "short": 4, "pass": 4, "pin": 3, "secret": 4, "key": 5, "asked": 5, "locked": 5, "entry": 4}
 """Points that are enough, by what the value is called."""
-_PLAIN = frozenset(
-    "word Word WORD joined camel phrase phrase-common name-9 mixed-9 common-9 digits own-9 symbols code-9".split()
-)
+_PLAIN = frozenset("word Word WORD joined camel phrase name-9 mixed-9 common-9 digits own-9 symbols code-9".split())
 
 
-class Found(NamedTuple):
-    points: int
-    why: tuple[str, ...]
+_NO_POINTS = -9
 
 
-def judged(candidate: Candidate, few: bool = False) -> Found:
+def judged(candidate: Candidate, few: bool = False) -> int:
     """The most points of any mention that the value may belong to."""
     lowered, (start, end) = candidate.match.string, candidate.match.span("secret")
     shape = form(candidate.value)
@@ -508,16 +501,14 @@ def judged(candidate: Candidate, few: bool = False) -> Found:
         or lowered[start - 1 : start] == "/"
         or re.search(r"(?:\$\{[^}\s]*|%\()\Z", lowered[max(0, start - 48) : start])
     ):
-        return Found(-9, ())
-    best = Found(-9, ())
+        return _NO_POINTS
+    best = _NO_POINTS
     after = _after(lowered, end, start > 0 and lowered[start - 1] in _OPENING)
     if after == "code":
         return best
     line = _line(lowered, start, end)
     for mention in _nearest(mentions(lowered, few), lowered, start, end):
-        found = _points(lowered, mention, start, end, shape, after, line, candidate)
-        if found.points > best.points:
-            best = found
+        best = max(best, _points(lowered, mention, start, end, shape, after, line, candidate))
     return best
 
 
@@ -561,18 +552,17 @@ _LISTED = (", ", "/ ", "; ", "- ", "| ")
 
 def _points(
     lowered: str, mention: Mention, start: int, end: int, shape: Form, after: str, line: str, candidate: Candidate
-) -> Found:
+) -> int:
     ahead = mention.end <= start
     link, points = _ahead(lowered, mention, start, end) if ahead else _behind(lowered, mention, start, end)
     if link in ("none", "") or _says_nothing(lowered, mention, start, shape, link, points):
-        return Found(-9, ())
+        return _NO_POINTS
     is_part = mention.kind == "pin" and link in ("adjacent", "far") and after != "end"
     if is_part and not _is_large(candidate.text, mention):
-        return Found(-9, ())
+        return _NO_POINTS
     between = lowered[mention.end : start] if ahead else lowered[end : mention.start]
     plain = shape.name in _PLAIN
     adjoins = start - mention.end < _ADJOINS
-    why = [f"{shape.name}:{shape.points}", f"{link}:{points}", mention.kind]
     total = shape.points + points
     quoted = start > 0 and lowered[start - 1] in _OPENING
     if (
@@ -581,23 +571,17 @@ def _points(
         and shape.points > 0
     ):
         total += 1
-        why.append("script")
     if quoted and link not in ("far", "far-behind", "adjacent-behind"):
         total += 1
-        why.append("quoted")
     if after == "end":
         total += 1
-        why.append("end")
     elif after == "word" and plain and shape.name != "digits" and lowered.startswith(_ENGLISH, mention.start):
         total -= 1
-        why.append("word")
     if plain:
         if _CODE_LINE.search(line) and not (quoted and link == "sign"):
             total -= 2
-            why.append("code")
         if line.rstrip(" \"'`)*").endswith("?"):
             total -= 1
-            why.append("asks")
         if mention.kind == "secret" and not (
             link in _PLAINLY
             and (
@@ -606,7 +590,6 @@ def _points(
             )
         ):
             total -= 2
-            why.append("secret")
         elif mention.kind == "pin":
             total += 1 if shape.name == "digits" else -2
         elif mention.kind == "pass" and link != "sign":
@@ -617,8 +600,7 @@ def _points(
     )
     if thing and thing[0] not in _GIVE and link != "changed" and mention.kind not in ("asked", "locked"):
         total -= 4
-        why.append("thing")
-    return Found(total - LEAST[mention.kind], tuple(why))
+    return total - LEAST[mention.kind]
 
 
 def _is_large(text: str, mention: Mention) -> bool:
@@ -632,7 +614,7 @@ _NO_LINK = frozenset(
     if (link, kind)
     not in (("cell", "short"), ("slash", "short"), ("far", "pin"), ("to", "pin"), ("to", "short"), ("bracket", "short"))
 )
-_NO_TOKEN = frozenset(("digits", "hash", "phrase", "phrase-common", "name-9", "own-9", "code-9", "common-9"))
+_NO_TOKEN = frozenset(("digits", "hash", "phrase", "name-9", "own-9", "code-9", "common-9"))
 _HEADER = re.compile(r"(?<![\w-])x-[\w-]*\Z")
 _NOTHING_ELSE = frozenset("unlike symbols-9 word-9! word-9 joined-9 drawn chunks mixed-9 symbols salad".split())
 _ADJOINS = 8
@@ -877,7 +859,7 @@ _start = itemgetter(0)
 
 
 def is_handed_over(candidate: Candidate, few: bool = False) -> bool:
-    return judged(candidate, few).points >= 0
+    return judged(candidate, few) >= 0
 
 
 # A login in two words: `log in as admin / hunter2`, `credentials: bob:hunter2`.
