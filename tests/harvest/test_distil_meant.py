@@ -156,3 +156,69 @@ def test_a_denial_that_nobody_wrote_is_not_noted_in_a_language_without_spaces(
     serve(answering(_item(claim, found, "S1:1")))
     _read(home, ClaudeSession().user("报表为什么是红的").says(found).user("好的继续做下一步").write(tmp_path))
     assert not _told(home, claim)
+
+
+def test_what_was_offered_under_the_number_that_the_user_names_is_shown(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    server = serve(answering())
+    offer = (
+        "How shall the base be found?\n\n1. Prefer the local branch\n2. Ask every time\n3. Follow the remote HEAD\n\n"
+        + "Each of them works, and none of them needs a new setting. " * 6
+    )
+    _read(home, ClaudeSession().user("find the base").says(offer).user("start with #3, then 1").says("Done.").write(tmp_path))
+    text = server.asked[0]["messages"][1]["content"]
+    lead = text[: text.index("start with #3")]
+    assert "3. Follow the remote HEAD" in lead
+    assert "1. Prefer the local branch" in lead
+    assert "Ask every time" not in lead
+
+
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [
+        ("the errors are handled as @dont-ignore-errors.mdc says", "Errors are handled by dont-ignore-errors.mdc."),
+        ("each of the rules goes to .cursor/rules", "Rules are kept in .cursor/rules, one file each."),
+        ("mark the customers and the vendors as done", "Both customers/vendors are to be marked as done."),
+        (
+            "make the README more idiomatic, there is duplication and non-idiomatic wording",
+            "The README wants idiomatic wording.",
+        ),
+        ("各コマンドの説明は必ず一行で書いてください", "各コマンドの説明は必ず一行で書く。"),
+    ],
+)
+def test_names_and_words_are_found_as_people_write_them(
+    said: str, claim: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    serve(answering(_item(claim, said)))
+    _read(home, ClaudeSession().user("tidy up").says("Done.").user(said).write(tmp_path))
+    with Hardwon(home) as memory:
+        text = memory.bootstrap("reef").text
+    assert claim in text or said in text
+
+
+def test_what_lends_a_word_to_a_claim_does_not_turn_it_round(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    said = "log every request in the integration log that we have"
+    claim = "Every request is logged in the existing integration log."
+    serve(answering(_item(claim, said)))
+    other = "the unit cannot compile since the root object does not exist"
+    _read(home, ClaudeSession().user("tidy up").says("Done.").user(said).says("Done.").user(other).write(tmp_path))
+    with Hardwon(home) as memory:
+        assert claim in memory.bootstrap("reef").text
+
+
+def test_a_command_of_the_agents_beside_what_the_user_ordered_makes_it_no_order_of_the_agent(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    said = "make sure to pull in main and merge before working, this branch is old"
+    command = "git fetch origin main && git merge origin/main"
+    claim = f"An old branch must pull in main and merge before working: `{command}`."
+    quotes = [{"at": "S1:2", "text": said}, {"at": "S1:3", "text": command}]
+    serve(answering({**_item(claim, said), "quotes": quotes}))
+    _read(
+        home,
+        ClaudeSession().user("tidy up").says("Done.").user(said).run(command, "Already up to date.").write(tmp_path),
+    )
+    assert _told(home, claim)

@@ -33,7 +33,8 @@ from hardwon.harvest.distil.extract import Waiting, unread, waiting
 from hardwon.harvest.distil.model import Model, Passing, Schema, Spend, Unanswered, patiently
 from hardwon.harvest.distil.questions import Question, asked, checked, guesses, known_lessons, prompt, questions
 from hardwon.harvest.learn import VERSION, is_forgotten_lesson
-from hardwon.harvest.trust import Admission, shortcoming
+from hardwon.harvest.rules.sentences import is_of_a_length
+from hardwon.harvest.trust import Admission
 from hardwon.harvest.walk import Progress
 from hardwon.model.lesson import DISTILLED, FOR_ONE_PART, Draft, Source, StoredLesson
 from hardwon.scrub.scrubber import Scrubber, Scrubbing
@@ -349,7 +350,7 @@ def keep(db: Database, project: str, claims: Sequence[Claim], rejected: Counter[
     for claim in claims:
         text, admission, why = decided(claim)
         draft = _draft(replace(claim, text=text), admission)
-        reason = why if admission is None else shortcoming(draft, admission.trust)
+        reason = why if admission is None else "" if is_of_a_length(draft.text) else "too short or too long"
         if admission is None or reason or (forgotten and is_forgotten_lesson(draft, forgotten)):
             rejected[reason or "forgotten"] += 1
             continue

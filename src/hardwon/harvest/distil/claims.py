@@ -159,6 +159,8 @@ class Quote(Struct, frozen=True):
     """Why a person must look first, though it is the agent's own."""
     found: bool = False
     """The agent's own words for what it found out, though it may have read of it."""
+    lent: bool = False
+    """Not cited by the model: it has a word of the claim that what was cited lacks."""
 
 
 class Claim(Struct, frozen=True):
@@ -212,7 +214,7 @@ def grounded(item: Item, entries: Sequence[Entry], words: Set[str], known: dict[
         return None, "no quote stands where it says"
     quotes += _lacking(text, quotes, entries)
     missing = [name for name in names_in(text) if not is_in(name, quotes)]
-    if not all(words_of(name) <= words for name in missing):
+    if not all(is_in(name, entries) or words_of(name) <= words for name in missing):
         return None, "names something that it was not shown"
     relation, about = item.relation, known.get(item.known.strip("[] "), "")
     sure = item.confidence if 0 <= item.confidence <= 1 else _USUAL_CONFIDENCE
@@ -246,7 +248,7 @@ def is_command(one: Entry | Quote) -> bool:
     return one.origin == "agent" and one.how in _OF_COMMANDS
 
 
-def _cited(entry: Entry, text: str) -> Quote:
+def _cited(entry: Entry, text: str, *, lent: bool = False) -> Quote:
     return Quote(
         session=entry.session,
         root=entry.root,
@@ -260,6 +262,7 @@ def _cited(entry: Entry, text: str) -> Quote:
         how=entry.how,
         quotable=entry.quotable,
         piece=entry.piece,
+        lent=lent,
     )
 
 
@@ -288,7 +291,7 @@ def _lacking(text: str, quotes: Sequence[Quote], entries: Sequence[Entry]) -> li
         entry, passage = max(passages, key=lambda one: (len(missing & words_of(one[1])), one[0].typed, -len(one[1])))
         if not missing & words_of(passage):
             break
-        found.append(_cited(entry, passage))
+        found.append(_cited(entry, passage, lent=True))
         missing -= words_of(passage)
     return found
 
@@ -405,12 +408,13 @@ FREE = frozenset(
 ).union(terms(" ".join(FUNCTION_WORDS))) - NEGATIONS.union(terms("only nur because weil porque"))
 """Words that join what the quotes say, and add nothing to it."""
 _NAMED = re.compile(
-    r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b\w+\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*(?:-\d[\w.]*)*)|"
+    r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*(?:-\d[\w.]*)*)|"
     r"(\b\w+_\w+\b)|(\b[a-z]+[A-Z]\w*\b)|(\b[A-Z][a-z0-9]+[A-Z]\w*\b)|(\b[A-Z]{2,}\b)",
     re.ASCII,  # a letter of another script may stand right beside a name
 )
 
 _NO_NAMES = frozenset(("e.g", "i.e"))
+_EITHER_OR = re.compile(r"[a-z]{3,}(?:/[a-z]{3,})+")
 
 
 def words_of(text: str) -> set[str]:
@@ -427,8 +431,13 @@ def names_in(text: str) -> list[str]:
     return sorted({next(filter(None, found)).strip(".") for found in _NAMED.findall(text)} - _NO_NAMES)
 
 
-def is_in(name: str, quotes: Sequence[Quote]) -> bool:
-    """As a whole: port 80 does not stand in port 8080. Of a command in a claim all words, one after the other."""
+def is_in(name: str, quotes: Sequence[Quote] | Sequence[Entry]) -> bool:
+    """As a whole: port 80 does not stand in port 8080. Of a command in a claim all words, one after the other.
+
+    Two words with a slash between them (`customers/vendors`) are two words.
+    """
+    if _EITHER_OR.fullmatch(name):
+        return all(is_in(word, quotes) for word in name.split("/"))
     parts = (re.escape(part.strip()) for part in " ".join(name.split()).split("…"))  # where it leaves something out
     edges = re.compile(rf"(?<![A-Za-z0-9_-]){'.*'.join(parts)}(?![A-Za-z0-9_-])", re.IGNORECASE)
     return any(edges.search(one.text) or edges.search(one.before) for one in quotes)

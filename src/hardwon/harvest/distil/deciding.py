@@ -144,7 +144,7 @@ def _own(claim: Claim) -> list[Quote]:
 
 def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
     """Whether it may be told as what one session noted: all of it in somebody's own words, and no order of an agent."""
-    if _is_about_one_call(claim.text) or (_orders(claim) and not (typed and supports(claim.text, typed))):
+    if _is_about_one_call(claim.text) or _orders(claim, typed):
         return False
     own = _own(claim)
     if _is_only_that_it_failed(claim, own):
@@ -163,10 +163,14 @@ def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
     return _is_borne_out(claim.text, own, FREE | _MEASURED | _REASONS | missing, in_one_session=True)
 
 
-def _orders(claim: Claim) -> bool:
-    """Whether it says what to do, and not in the words of an error, of which nothing addresses a reader."""
+def _orders(claim: Claim, typed: Sequence[Quote]) -> bool:
+    """Whether it says what to do, and neither the user said most of that, nor an error, which addresses no reader.
+
+    A command in it is none of the words that give an order; it must be somebody's own by itself.
+    """
     errors = " ".join(one.quotable for one in claim.quotes).lower()
-    return any(found.lower() not in errors for found in _ORDERS.findall(claim.text))
+    gives_one = any(found.lower() not in errors for found in _ORDERS.findall(claim.text))
+    return gives_one and not (typed and supports(_CODE.sub(" ", claim.text), typed))
 
 
 def _is_meant(claim: Claim, typed: Sequence[Quote]) -> bool:
@@ -179,7 +183,7 @@ def _is_meant(claim: Claim, typed: Sequence[Quote]) -> bool:
 def _is_put_otherwise(claim: Claim, typed: Sequence[Quote]) -> bool:
     """Whether it may be told as what a session noted, in the model's words: it names nothing that nobody there said."""
     own = _own(claim)
-    if _orders(claim) and not (typed and supports(claim.text, typed)):
+    if _orders(claim, typed):
         return False
     if not all(is_in(name, own) or _ACRONYM.fullmatch(name) for name in names_in(claim.text)):
         return False
@@ -318,10 +322,24 @@ def _spelled(text: str, said: Set[str], typed: Set[str]) -> str:
 
 
 def _turned(quotes: Sequence[Quote]) -> set[str]:
-    """The words that quotes have nowhere but right behind a negation: who says them without it says the opposite."""
-    denied = [_denied(one.text, 1) for one in quotes]
-    affirmed = (words_of(one.text) - words for one, words in zip(quotes, denied, strict=True))
-    return set().union(*denied) - set().union(*affirmed)
+    """The words that quotes have nowhere but right behind a negation: who says them without it says the opposite.
+
+    What was lent to the claim for one word of it denies nothing of the claim.
+    """
+    denied: set[str] = set().union(*(_denied(one.text, 1) for one in quotes if not one.lent))
+    return denied.difference(*(_affirmed(one.text) for one in quotes))
+
+
+def _affirmed(text: str) -> set[str]:
+    """The words that stand somewhere without a negation right before them."""
+    found: set[str] = set()
+    for clause in _CLAUSE.split(text):
+        words = [word for word in terms(clause) if word not in FREE]
+        denies = not _SUGGESTS.search(clause)
+        found.update(
+            word for before, word in zip(["", *words], words, strict=False) if not (denies and before in NEGATIONS)
+        )
+    return found
 
 
 def _denied(text: str, reach: int) -> set[str]:

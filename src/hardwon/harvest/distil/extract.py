@@ -35,9 +35,17 @@ _LEAST_SAID, _LEAST_MEASURED = 12_000, 1_200
 _CHARACTERS_PER_MESSAGE = (2_500, 1_800, 1_200, 900, 600, 450, 300)
 """The longest that is tried first."""
 _SAYS_LITTLE_ALONE = 80
-_CHARACTERS_BEFORE = 160
+_CHARACTERS_BEFORE = 200
 """Of the agent's words before a message of the user that says little alone."""
 _CHARACTERS_SCRUBBED_BEFORE = 1_200
+_CHOSEN = re.compile(r"(?:(?<=\s)|(?<=[#(,;:/+&])|^)(\d{1,2}|[A-Fa-f])(?=[\s.,;:)/+&-]|$)", re.ASCII | re.MULTILINE)
+"""The user answers by a number or a letter: what was offered under it says what was chosen."""
+_OFFERED = re.compile(
+    r"^[\s>*_#-]*(?:option |question )?(\d{1,2}|[A-Fa-f])[.):*]\W*\S.*$", re.IGNORECASE | re.MULTILINE
+)
+_LONGEST_CHOICE = 1_200
+_CHARACTERS_OF_AN_OFFER = 120
+_CHARACTERS_OFFERED = 1_200
 _CHARACTERS_PER_COMMAND = 240
 _CHARACTERS_PER_ERROR = 200
 _CHARACTERS_PER_NEW_COMMAND = 240
@@ -147,7 +155,7 @@ class _Found:
     def __init__(self, session: Session, scrubber: Scrubber, since: int) -> None:
         self._session = session
         self._scrub = scrubber.scrub
-        self._since = since
+        self._since = max(since, 1) if session.subagent else since  # it begins with what it was asked to do
         self._by_person = not session.subagent and session.format not in NOBODY_TYPES
 
     def said(self, longest: int) -> Iterator[Piece]:
@@ -179,19 +187,30 @@ class _Found:
         return "user" if self._by_person else "agent"
 
     def _tail(self, before: str, text: str) -> str:
-        """The end of what the agent had said, where the user's words say little without it."""
+        """The end of what the agent had said, or what it had offered, where the user's words say little without it."""
+        if len(text) <= _LONGEST_CHOICE and (chosen := self._chosen(before, text)):
+            return chosen
         if len(text) > _SAYS_LITTLE_ALONE:
             return ""
         end = before.rstrip()[-_CHARACTERS_SCRUBBED_BEFORE:]
         clean = " ".join(self._scrub(end if len(end) == len(before.rstrip()) else end.partition(" ")[2]).split())
         return clean if len(clean) <= _CHARACTERS_BEFORE else clean[-_CHARACTERS_BEFORE:].partition(" ")[2]
 
+    def _chosen(self, before: str, text: str) -> str:
+        """Of several numbered things that the agent had put to the user those that are named, each by its beginning."""
+        offered = [(found[1].lower(), found[0].strip(" >*_#-\n")) for found in _OFFERED.finditer(before)]
+        named = {label.lower() for label in _CHOSEN.findall(text)} if len(offered) > 1 else set()
+        each = (_start(one_line(one), _CHARACTERS_OF_AN_OFFER) for label, one in offered if label in named)
+        return _start(self._scrub(" | ".join(each)), _CHARACTERS_OFFERED)
+
     def measured(self) -> list[Piece]:
         """Failures with what came after them, the last words, and commands that worked."""
         calls = turns(self._session)
         findings = examine(self._session)
-        pieces = [*self._failures(calls, findings), *self._commands(calls)]
-        return [*pieces, *self._last_words(), *self._found_out()]
+        last = self._last_words()
+        at_the_end = " ".join(one.text for piece in last for one in piece.shown)
+        found = [piece for piece in self._found_out() if piece.shown[0].text not in at_the_end]
+        return [*self._failures(calls, findings), *self._commands(calls), *last, *found]
 
     def _failures(self, calls: list[Turn], findings: Findings) -> Iterator[Piece]:
         fixes = {fix.occurrence.call_index: fix for fix in findings.fixes}
@@ -347,6 +366,11 @@ def _pieces(text: str, longest: int) -> Iterator[tuple[str, bool]]:
             yield _cut(fenced, min(room, 200)), False
             room -= min(len(fenced), 200)
         at = end
+
+
+def _start(text: str, longest: int) -> str:
+    """The beginning, up to a word's end."""
+    return text if len(text) <= longest else f"{text[:longest].rpartition(' ')[0]} …"
 
 
 def _cut(text: str, longest: int) -> str:

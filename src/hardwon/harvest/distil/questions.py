@@ -23,10 +23,10 @@ _KNOWN_LINES = 30
 _CHARACTERS_PER_KNOWN_LINE = 140
 _DIGITS_OF_A_NUMBER = 6
 _CLOSING = f"</{TAG}>"
-_CHARACTERS_OF_A_QUOTE = 160
+_CHARACTERS_OF_A_QUOTE = 240
 _WORDS_OF_A_PERSON = ("user", "answered", "refused")
 """That they are said again in another session is worth telling; what else is the same there is shown once."""
-_QUOTES_SEEN_AGAIN = 4
+_QUOTES_SEEN_AGAIN = 3
 """In the second question."""
 
 
