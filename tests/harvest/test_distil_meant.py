@@ -166,7 +166,10 @@ def test_what_was_offered_under_the_number_that_the_user_names_is_shown(
         "How shall the base be found?\n\n1. Prefer the local branch\n2. Ask every time\n3. Follow the remote HEAD\n\n"
         + "Each of them works, and none of them needs a new setting. " * 6
     )
-    _read(home, ClaudeSession().user("find the base").says(offer).user("start with #3, then 1").says("Done.").write(tmp_path))
+    _read(
+        home,
+        ClaudeSession().user("find the base").says(offer).user("start with #3, then 1").says("Done.").write(tmp_path),
+    )
     text = server.asked[0]["messages"][1]["content"]
     lead = text[: text.index("start with #3")]
     assert "3. Follow the remote HEAD" in lead

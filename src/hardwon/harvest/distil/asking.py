@@ -18,9 +18,13 @@ from msgspec.structs import replace
 from hardwon.errors import NoModel
 from hardwon.harvest.distil.claims import (
     ITEMS,
+    MORE_ITEMS,
     VERDICTS,
     Claim,
+    Entry,
+    Item,
     Quote,
+    asked_to_see,
     grounded,
     in_own_words,
     items,
@@ -31,7 +35,16 @@ from hardwon.harvest.distil.claims import (
 from hardwon.harvest.distil.deciding import are_related, decided, gist, is_borne_out_by, supports
 from hardwon.harvest.distil.extract import Waiting, unread, waiting
 from hardwon.harvest.distil.model import Model, Passing, Schema, Spend, Unanswered, patiently
-from hardwon.harvest.distil.questions import Question, asked, checked, guesses, known_lessons, prompt, questions
+from hardwon.harvest.distil.questions import (
+    Question,
+    asked,
+    checked,
+    guesses,
+    in_full,
+    known_lessons,
+    prompt,
+    questions,
+)
 from hardwon.harvest.learn import VERSION, is_forgotten_lesson
 from hardwon.harvest.rules.sentences import is_of_a_length
 from hardwon.harvest.trust import Admission
@@ -47,7 +60,16 @@ from hardwon.text.shown import estimate
 _ANSWER_PER_QUESTION = 0.15
 """Tokens of an answer, before it is there, for each token asked; the second question repeats it."""
 _CAPPED = "the daily limit is reached: raise llm_tokens_per_day or llm_cost_per_day, or go on tomorrow"
-_claims = msgspec.json.Decoder(list[Claim])
+
+
+class _Drawn(Struct, frozen=True):
+    """What a model drew from a question, and what it wants to see before that is final."""
+
+    claims: list[Claim] = []
+    see: list[str] = []
+
+
+_drawn = msgspec.json.Decoder(_Drawn)
 
 
 class Capped(Exception):
@@ -107,7 +129,7 @@ def estimated(
     reading: Reading, room: int, *, project: str | None = None, paths: Sequence[str] | None = None
 ) -> Estimate:
     """What a run would cost, without asking anybody."""
-    overhead = estimate(prompt("prompt")) + estimate(prompt("check"))
+    overhead = sum(estimate(prompt(name)) for name in ("prompt", "more", "check"))
     projects = found = count = 0
     sent = answered = transcripts = extracted = of_extracts = 0
     for rows in waiting(reading.db, project, paths).values():
@@ -221,35 +243,54 @@ class _Run:
         if held is None:
             held = self._kept(question, self._read_out(project, question), checked=False)
         if not held.checked:
-            seen = self._seen_again(_claims.decode(held.claims))
-            held = self._kept(question, _with_own_words(question, seen), checked=True)
-        return _claims.decode(held.claims)
+            drawn = _drawn.decode(held.claims)
+            if drawn.see:
+                drawn = _Drawn(self._seen_in_full(question, drawn))
+                held = self._kept(question, drawn, checked=False)
+            seen = self._seen_again(drawn.claims)
+            held = self._kept(question, _Drawn(_with_own_words(question, seen)), checked=True)
+        return _drawn.decode(held.claims).claims
 
-    def _kept(self, question: Question, claims: list[Claim], *, checked: bool) -> HeldClaims:
+    def _kept(self, question: Question, drawn: _Drawn, *, checked: bool) -> HeldClaims:
         """On the disk, with every session that it is about, so that forgetting one of them reaches it."""
-        held = HeldClaims(msgspec.json.encode(claims).decode(), checked)
+        held = HeldClaims(msgspec.json.encode(drawn).decode(), checked)
         with self._db.transaction():
             for at, one in enumerate(question.sessions):
-                sessions.keep_window(self._db, one.id, question.key, held if not at else HeldClaims("[]", checked))
+                sessions.keep_window(self._db, one.id, question.key, held if not at else HeldClaims("{}", checked))
         return held
 
-    def _read_out(self, project: str, question: Question) -> list[Claim]:
+    def _read_out(self, project: str, question: Question) -> _Drawn:
         known = known_lessons(self._db, project, question)
         numbers = {number: one.id for number, one in known.items()}
+        answer = self._ask("read", question.key, prompt("prompt"), asked(question, known), ITEMS)
+        found = [claim for _, claim in self._grounded(answer, question.entries, numbers)]
+        return _Drawn(self._with_true_origins(question, found), asked_to_see(answer))
+
+    def _seen_in_full(self, question: Question, drawn: _Drawn) -> list[Claim]:
+        """The claims, some of them replaced and others added, now that the model has read what it asked to see."""
+        claims = drawn.claims
+        seen = in_full(question, drawn.see, claims, self._reading.scrubbing.scrubber())
+        if not seen.text:
+            return claims
+        answer = self._ask("more", "", prompt("more"), seen.text, MORE_ITEMS)
+        pairs = self._grounded(answer, [*question.entries, *seen.entries], {})
+        replaced = {item.replaces - 1 for item, _ in pairs}
+        kept = [claim for at, claim in enumerate(claims) if at not in replaced]
+        return kept + self._with_true_origins(question, [claim for _, claim in pairs])
+
+    def _grounded(self, answer: Any, entries: Sequence[Entry], known: dict[str, str]) -> list[tuple[Item, Claim]]:
         scrubber = self._reading.scrubbing.scrubber()
-        text = asked(question, known)
-        words = {word for entry in question.entries for word in words_of(entry.text)}
-        found: list[Claim] = []
-        answer = self._ask("read", question.key, prompt("prompt"), text, ITEMS)
+        words = {word for entry in entries for word in words_of(entry.text)}
+        found = []
         for item in items(answer, self.rejected):
             # A model may say anything, whatever it was shown.
             said = replace(item, claim=_clean(item.claim, scrubber))
-            claim, why = grounded(said, question.entries, words, numbers)
+            claim, why = grounded(said, entries, words, known)
             if claim is None:
                 self.rejected[why] += 1
             else:
-                found.append(claim)
-        return self._with_true_origins(question, found)
+                found.append((item, claim))
+        return found
 
     def _with_true_origins(self, question: Question, claims: list[Claim]) -> list[Claim]:
         true: dict[Quote, Quote | None] = {}

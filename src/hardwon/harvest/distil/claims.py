@@ -22,6 +22,7 @@ _CLAIM_CHARACTERS = range(12, 261)
 _QUOTE_CHARACTERS = range(4, 701)
 _MOST_QUOTES = 4
 _MOST_ITEMS = 60
+_MOST_SEEN = 12
 _MOST_CONFIDENCE = 0.9
 _USUAL_CONFIDENCE = 0.6
 _WORDS_PRINTED_IN_A_ROW = 3
@@ -58,19 +59,13 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
-ITEMS = _object(
-    items={
-        "type": "array",
-        "items": _object(
-            claim=_TEXT,
-            kind={"enum": list(KINDS)},
-            quotes={"type": "array", "items": _object(at=_TEXT, text=_TEXT)},
-            relation={"enum": list(get_args(Relation))},
-            known=_TEXT,
-            confidence={"type": "number"},
-        ),
-    }
-)
+_QUOTES = {"type": "array", "items": _object(at=_TEXT, text=_TEXT)}
+_ITEM = {"claim": _TEXT, "kind": {"enum": list(KINDS)}, "quotes": _QUOTES, "confidence": {"type": "number"}}
+_NEW_OR_NOT = _object(**_ITEM, relation={"enum": list(get_args(Relation))}, known=_TEXT) | {"required": list(_ITEM)}
+ITEMS = _object(items={"type": "array", "items": _NEW_OR_NOT}, see={"type": "array", "items": _TEXT}) | {
+    "required": ["items"]  # who wants to see nothing need not say so
+}
+MORE_ITEMS = _object(items={"type": "array", "items": _object(**_ITEM, replaces={"type": "integer"})})
 VERDICTS = _object(
     verdicts={
         "type": "array",
@@ -99,6 +94,8 @@ class Item(Struct, frozen=True):
     relation: Relation = "new"
     known: str = ""
     confidence: float = _USUAL_CONFIDENCE
+    replaces: int = 0
+    """The number of the earlier item that it stands in for."""
 
 
 class Verdict(Struct, frozen=True):
@@ -114,6 +111,13 @@ class Verdict(Struct, frozen=True):
 def items(value: Any, rejected: Counter[str]) -> list[Item]:
     """The well-formed ones; a bad one costs itself alone."""
     return _each(value, "items", Item, rejected)
+
+
+def asked_to_see(value: Any) -> list[str]:
+    """The labels of what a model wants to read in full."""
+    given = value.get("see") if isinstance(value, dict) else None
+    each = given if isinstance(given, list) else []
+    return list(dict.fromkeys(one.strip("[] ") for one in each if isinstance(one, str)))[:_MOST_SEEN]
 
 
 def verdicts(value: Any, rejected: Counter[str]) -> dict[int, Verdict]:

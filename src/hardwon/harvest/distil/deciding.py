@@ -79,6 +79,14 @@ _NO_COMMAND = re.compile(r"command not found|command '\S+' not found|: not found
 _COUNTED = re.compile(r"\b(?:total|tests?|failures?|succeeded|skipped|seconds|[\d.,]+ ?m?s?)\b", re.IGNORECASE)
 """How many tests passed that day."""
 _ONE_THING = re.compile(r"(?<![\w.:-])#?\d{3,}(?![\w.-])|\b[0-9a-f]{8,}\b")
+_NEXT_CLAUSE = re.compile(r"[;:；：](?=\s|[^\x00-\x7f])|\s[—–-]\s")
+_IN_BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）]")
+_LIMITS = re.compile(
+    rf"\b(?:only|unless|except|until|till|if|when|but|though|nur|außer|sauf|salvo|{'|'.join(sorted(NEGATIONS))})\b|n't\b|只|除|但|不",
+    re.IGNORECASE,
+)
+"""A clause that takes back some of what was said before it."""
+_WORDS_OF_A_HEAD = 5
 _CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
 
 
@@ -94,8 +102,35 @@ class Decision(NamedTuple):
 def decided(claim: Claim) -> Decision:
     """Active where every word is the user's or was measured; else, where the quotes can, in the quotes' own words.
 
-    The model chooses what is worth telling; what is told are words that somebody typed, or that commands showed.
+    The model chooses what is worth telling; what is told are words that somebody typed, or that commands showed. Of a
+    claim that would wait, the clauses at its beginning are told that need not.
     """
+    found = _decided(claim)
+    if found.admission is not None and found.admission.trust == "untrusted":
+        for head in _heads(claim.text):
+            part = _decided(msgspec.structs.replace(claim, text=head))
+            if part.admission is not None and part.admission.trust != "untrusted":
+                return part
+    return found
+
+
+def _heads(text: str) -> list[str]:
+    """The claim without what stands in brackets, without its last clause, without its last two and so on.
+
+    Never without one that limits what stands before it.
+    """
+    bare = _CODE.sub(lambda code: "_" * len(code[0]), text)
+    ends = [len(text), *(found.start() for found in reversed([*_NEXT_CLAUSE.finditer(bare)]))]
+    heads = [text[:end].rstrip(" .") for end in ends if not _LIMITS.search(text[end:])]
+    each = [one for head in heads for one in (head, _IN_BRACKETS.sub("", head))]
+    return [
+        f"{one}."
+        for one in dict.fromkeys(each)
+        if one != text.rstrip(" .") and len(content(one, FREE)) >= _WORDS_OF_A_HEAD
+    ]
+
+
+def _decided(claim: Claim) -> Decision:
     names = names_in(claim.text)
     if any(not is_in(name, claim.quotes) and name not in claim.named for name in names):
         return Decision(claim.text, None, "names something that it was not shown")

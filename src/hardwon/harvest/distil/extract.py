@@ -28,8 +28,10 @@ from hardwon.text.words import language
 
 _READING = 2
 """Rises when what is shown of a session changes so much that all must be read again."""
-SHARE = 0.05
-"""Of a session's characters; the questions and answers around it cost a third more."""
+SHARE = 0.04
+"""Of a session's characters; the questions and answers around it cost as much again."""
+SHARE_IN_FULL = 0.01
+"""The same of what a model asks to see in full."""
 _LEAST_SAID, _LEAST_MEASURED = 12_000, 1_200
 """Characters of a short session that are shown whatever its share is."""
 _CHARACTERS_PER_MESSAGE = (2_500, 1_800, 1_200, 900, 600, 450, 300)
@@ -78,6 +80,9 @@ _OF_THE_MOMENT = re.compile(
 _NAMES_SOMETHING = re.compile(r"`[^`]+`|\b\w+[_/.]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\b|\d")
 _CHARACTERS_OF_LAST_WORDS = 500
 _STEPS_SHOWN = 3
+_CHARACTERS_IN_FULL = 1_200
+_LINES_IN_FULL = 15
+_MESSAGES_AROUND = 12
 _OF_THE_CODE = frozenset("pytest unittest jest tsc eslint lint rust go java dotnet c bundler python node".split())
 """Families of errors that most often are in what the session was writing, and gone when it ended."""
 _TYPED_CHARACTERS = 2_500
@@ -149,6 +154,13 @@ def extract(session: Session, scrubber: Scrubber, since: int = 0) -> list[Shown]
             room -= piece.characters
     shown = [one._replace(piece=at) for at, piece in enumerate(chosen) for one in piece.shown]
     return sorted(shown, key=lambda one: one.message)
+
+
+def in_full(session: Session, scrubber: Scrubber, message: int) -> list[Shown]:
+    """What stands at a message that a model asks about: the agent's words there, before or after it, and its output."""
+    found = _Found(session, scrubber, 0)
+    said = [one for piece in found.said(_CHARACTERS_IN_FULL) for one in piece.shown if one.message == message]
+    return [*found.words_around(message), *(one for one in said if one.how != "agent"), *found.output(message)]
 
 
 class _Found:
@@ -299,6 +311,30 @@ class _Found:
                 if worth and said not in met:
                     met.add(said)
                     yield Piece((Shown(index, "agent", "agent found", self._scrub(said)),), worth)
+
+    def words_around(self, index: int) -> list[Shown]:
+        """The agent's words: before what the user said, with what it did, and after what a command printed."""
+        messages = self._session.messages
+        if not 0 <= index < len(messages):
+            return []
+        before = range(index, max(-1, index - _MESSAGES_AROUND), -1)
+        after = range(index + 1, min(len(messages), index + _MESSAGES_AROUND))
+        for at in before if messages[index].origin == "user" else (index, *after):
+            if messages[at].origin == "agent" and messages[at].text.strip():
+                text = " ".join(self._scrub(ends(messages[at].text, 2 * _CHARACTERS_IN_FULL)).split())
+                return [Shown(at, "agent", "agent, in full", _cut(text, _CHARACTERS_IN_FULL))]
+        return []
+
+    def output(self, index: int) -> list[Shown]:
+        """The end of what its commands printed, line by line, as far as it may be quoted."""
+        found: dict[str, Shown] = {}
+        for turn in turns(self._session):
+            for line in turn.output.splitlines()[-_LINES_IN_FULL:] if turn.message_index == index else ():
+                if said := printed_line(
+                    self._scrub(line[: 2 * _CHARACTERS_PER_ERROR]), turn.call.name, turn.call.command
+                ):
+                    found.setdefault(said, Shown(index, "tool", "printed", said, quotable=said))
+        return list(found.values())
 
     def _last_words(self) -> list[Piece]:
         for index in range(len(self._session.messages) - 1, self._since - 1, -1):

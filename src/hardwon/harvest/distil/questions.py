@@ -8,11 +8,13 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from hardwon.harvest.distil import extract
 from hardwon.harvest.distil.claims import Claim, Entry, Quote
 from hardwon.harvest.distil.deciding import is_borne_out_by
-from hardwon.harvest.distil.extract import Shown, Unread
+from hardwon.harvest.distil.extract import SHARE_IN_FULL, Shown, Unread
 from hardwon.harvest.rules.said import BY_FORM
 from hardwon.model.lesson import DISTILLED, StoredLesson
+from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import lessons
 from hardwon.store.database import Database, marks
 from hardwon.text.normalise import digest
@@ -23,16 +25,17 @@ _KNOWN_LINES = 30
 _CHARACTERS_PER_KNOWN_LINE = 140
 _DIGITS_OF_A_NUMBER = 6
 _CLOSING = f"</{TAG}>"
-_CHARACTERS_OF_A_QUOTE = 240
+_CHARACTERS_OF_A_QUOTE = 200
 _WORDS_OF_A_PERSON = ("user", "answered", "refused")
 """That they are said again in another session is worth telling; what else is the same there is shown once."""
-_QUOTES_SEEN_AGAIN = 3
+_QUOTES_SEEN_AGAIN = 4
+_LEAST_IN_FULL = 5_000
 """In the second question."""
 
 
 @cache
 def prompt(name: str) -> str:
-    """`prompt`, the question about sessions, or `check`, the one about claims."""
+    """`prompt`, the question about sessions, `more`, with what it asked to see, or `check`, the one about claims."""
     return files("hardwon.harvest.distil").joinpath(f"{name}.md").read_text(encoding="utf-8")
 
 
@@ -48,6 +51,13 @@ class Question(NamedTuple):
     @property
     def done(self) -> list[Unread]:
         return self.sessions if self.is_last else self.sessions[:-1]
+
+
+class Seen(NamedTuple):
+    """What a model asked to see: the question with it, and its entries."""
+
+    text: str
+    entries: list[Entry]
 
 
 def questions(found: Iterator[Unread], room: int) -> Iterator[Question]:
@@ -99,23 +109,7 @@ def _question(waits: list[tuple[Unread, list[Shown]]], *, is_last: bool) -> Ques
         met = {(how, text) for how, text in met if how not in _WORDS_OF_A_PERSON}
         for shown in part:
             label = f"S{number}:{shown.message}"
-            entries.append(
-                Entry(
-                    label,
-                    one.id,
-                    one.root,
-                    one.at,
-                    shown.message,
-                    shown.origin,
-                    " ".join(shown.text.split()),
-                    shown.before,
-                    shown.typed,
-                    shown.ran,
-                    shown.how,
-                    shown.quotable,
-                    shown.piece,
-                )
-            )
+            entries.append(_entry(label, one, shown))
             if (shown.how, shown.text) not in met:
                 lines.append(f"[{label}] {shown.how}: {_harmless(shown.text)}")
             met.add((shown.how, shown.text))
@@ -133,6 +127,51 @@ def asked(question: Question, known: dict[str, StoredLesson]) -> str:
     lines = [f"[{number}] {one_line(one.text)[:_CHARACTERS_PER_KNOWN_LINE]}" for number, one in known.items()]
     told = "\n".join(["Known:", *lines]) if lines else "Known: nothing yet."
     return f"{QUESTION}\n---\n{told}\n{question.text}\n{_CLOSING}"
+
+
+def in_full(question: Question, labels: Sequence[str], claims: Sequence[Claim], scrubber: Scrubber) -> Seen:
+    """What a model asked to see of a question's sessions, with the claims that it may be about; no text if nothing."""
+    room = max(_LEAST_IN_FULL, SHARE_IN_FULL * sum(one.characters for one in question.sessions))
+    lines: list[str] = []
+    entries: list[Entry] = []
+    sessions: set[str] = set()
+    for label in labels:
+        number, _, message = label.removeprefix("S").partition(":")
+        if not (number.isdigit() and message.isdigit() and 0 < int(number) <= len(question.sessions)):
+            continue
+        one = question.sessions[int(number) - 1]
+        for shown in extract.in_full(one.session, scrubber, int(message)):
+            entry = _entry(f"S{number}:{shown.message}", one, shown)
+            if entry not in entries and _cost(shown) <= room:
+                room -= _cost(shown)
+                sessions.add(one.id)
+                entries.append(entry)
+                lines.append(f"[{entry.label}] {shown.how}: {_harmless(shown.text)}")
+    about = [
+        f"{number}. {_harmless(claim.text)}"
+        for number, claim in enumerate(claims, 1)
+        if sessions & {quote.session for quote in claim.quotes}
+    ]
+    text = "\n".join([QUESTION, "---", "Your items:", *about, "", *lines, _CLOSING]) if lines else ""
+    return Seen(text, entries)
+
+
+def _entry(label: str, one: Unread, shown: Shown) -> Entry:
+    return Entry(
+        label,
+        one.id,
+        one.root,
+        one.at,
+        shown.message,
+        shown.origin,
+        " ".join(shown.text.split()),
+        shown.before,
+        shown.typed,
+        shown.ran,
+        shown.how,
+        shown.quotable,
+        shown.piece,
+    )
 
 
 def known_lessons(db: Database, project: str, question: Question) -> dict[str, StoredLesson]:
@@ -188,9 +227,10 @@ def checked(claims: Sequence[Claim]) -> str:
 
 
 def _evidence(claim: Claim) -> dict[str, list[str]]:
-    return {
-        "quotes": list(dict.fromkeys(line for quote in claim.quotes for line in _quoted(quote)))[:_QUOTES_SEEN_AGAIN]
-    }
+    """What the model cited, then what was found to hold the rest of the claim."""
+    quotes = sorted(claim.quotes, key=lambda quote: quote.lent)
+    each = dict.fromkeys(tuple(_quoted(quote)) for quote in quotes)
+    return {"quotes": [line for lines in list(each)[:_QUOTES_SEEN_AGAIN] for line in lines]}
 
 
 def _quoted(quote: Quote) -> Iterator[str]:
