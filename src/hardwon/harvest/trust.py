@@ -140,6 +140,8 @@ def _with_origin(draft: Draft, heard: Heard, chosen: Collection[int]) -> Draft:
         if draft.source.origin == "agent" and heard.names_what_nobody_typed(quote, index):
             return replace(draft, untrusted=draft.untrusted or "names a command or a host that nobody typed")
         return draft
+    if source.origin == "injected" and not source.is_own and not heard.restates(quote, index):
+        return replace(draft, untrusted=draft.untrusted or "names what the prompt names")
     if source.origin == "injected":
         return replace(draft, dropped="our own words" if source.is_own else "restates the prompt")
     origin: Origin = source.origin if source.origin in ("tool", "web", "file") else "tool"
@@ -369,6 +371,10 @@ class Heard:
         found = [piece for name in names if (piece := _first(self._named[name], index))]
         found += [piece] if (piece := _first(self._rephrased[sentence], index)) else []
         return min(found, key=lambda piece: piece.message) if found else None
+
+    def restates(self, sentence: str, index: int) -> bool:
+        """Whether something that stood before says most of it, and does not only name what it names."""
+        return _first([*self._repeated[sentence], *self._rephrased[sentence]], index) is not None
 
     def restated(self, sentence: str, index: int) -> bool:
         """Whether most of its words stand close together in something, or on a page, or in what a client put there."""

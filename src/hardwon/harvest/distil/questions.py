@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from hardwon.harvest.distil import extract
-from hardwon.harvest.distil.claims import Claim, Entry, Quote
+from hardwon.harvest.distil.claims import Claim, Entry, Quote, words_of
 from hardwon.harvest.distil.deciding import is_borne_out_by
 from hardwon.harvest.distil.extract import SHARE_IN_FULL, Shown, Unread
 from hardwon.harvest.rules.said import BY_FORM
@@ -25,7 +25,7 @@ _KNOWN_LINES = 30
 _CHARACTERS_PER_KNOWN_LINE = 140
 _DIGITS_OF_A_NUMBER = 6
 _CLOSING = f"</{TAG}>"
-_CHARACTERS_OF_A_QUOTE = 200
+_CHARACTERS_OF_A_QUOTE = 280
 _WORDS_OF_A_PERSON = ("user", "answered", "refused")
 """That they are said again in another session is worth telling; what else is the same there is shown once."""
 _QUOTES_SEEN_AGAIN = 4
@@ -227,9 +227,10 @@ def checked(claims: Sequence[Claim]) -> str:
 
 
 def _evidence(claim: Claim) -> dict[str, list[str]]:
-    """What the model cited, then what was found to hold the rest of the claim."""
-    quotes = sorted(claim.quotes, key=lambda quote: quote.lent)
-    each = dict.fromkeys(tuple(_quoted(quote)) for quote in quotes)
+    """What the model cited, then what was found to hold more than a word of what that lacks."""
+    lacks = words_of(claim.text).difference(*(words_of(quote.text) for quote in claim.quotes if not quote.lent))
+    shown = [quote for quote in claim.quotes if not quote.lent or len(lacks & words_of(quote.text)) > 1]
+    each = dict.fromkeys(tuple(_quoted(quote)) for quote in sorted(shown, key=lambda quote: quote.lent))
     return {"quotes": [line for lines in list(each)[:_QUOTES_SEEN_AGAIN] for line in lines]}
 
 
