@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,18 @@ from benchmarks.map_train import (
     others,
     projects,
 )
-from hardwon.measure.map_replay import COMMAND_WAYS, ProjectMap, Share, outcomes, summarise
+from hardwon.map.known import parted
+from hardwon.measure.map_replay import (
+    COMMAND_WAYS,
+    TOLD,
+    ProjectMap,
+    Scene,
+    Share,
+    needed,
+    outcomes,
+    scenes,
+    summarise,
+)
 
 PAGE = Path(__file__).parent.parent / "docs" / "tables.md"
 POOLED_SESSIONS = 20
@@ -94,14 +106,15 @@ def tables(found: Sequence[ProjectMap]) -> str:
 
 
 def _means(name: str, several: Sequence[ProjectMap]) -> tuple[object, ...]:
-    def mean(shares: Iterable[Share]) -> str:
+    def mean_of(shares: Iterable[Share]) -> str:
         values = [share.value for share in shares if share.value is not None]
         return f"{sum(values) / len(values):.3f}" if values else "-"
 
     return (
         f"**{name}**", sum(one.edited["the map"].n for one in several),
-        *(mean(one.edited[way] for one in several) for way in WAYS.values()),
-        mean(one.unnamed["the map"] for one in several), mean(one.unnamed["how often edited"] for one in several), "",
+        *(mean_of(one.edited[way] for one in several) for way in WAYS.values()),
+        mean_of(one.unnamed["the map"] for one in several),
+        mean_of(one.unnamed["how often edited"] for one in several), "",
     )  # fmt: skip
 
 
@@ -152,6 +165,34 @@ def by_chance(found: Iterable[Project]) -> str:
     return table(("mean over projects", "projects", "sessions", "share", "95 %", "goal", "draws that reach it"), rows)
 
 
+def at_most(found: Iterable[Project]) -> str:
+    """What a perfect order would find: ten at the most, of those that are on the map."""
+    rows: list[tuple[str, list[float | None]]] = []
+    for project in found:
+        kinds = zip(*map(_best, scenes(project.history)), strict=True)
+        own = [[share for share in shares if share is not None] for shares in kinds]
+        rows.append((project.name, [mean(shares) if len(shares) >= LEAST_SESSIONS else None for shares in own]))
+    shown = sorted((name, shares) for name, shares in rows if any(share is not None for share in shares))
+    columns = [[shares[at] for _, shares in shown] for at in range(3)]
+    known = [[share for share in column if share is not None] for column in columns]
+    shown.append(("**mean**", [mean(shares) if shares else None for shares in known]))
+    return table(
+        ("a perfect order", "edited", "read", "commands that may be told"),
+        [(name, *map(_share, shares)) for name, shares in shown],
+    )
+
+
+def _best(scene: Scene) -> list[float | None]:
+    trip, earlier, known, touched = scene
+    files, commands = {file.path for file in known.files}, {parted(command.key)[1] for command in known.commands}
+    wanted = (
+        (needed(trip.edited, touched), files),
+        (needed(trip.looked - trip.edited, touched), files),
+        ({run.command for run in trip.ran} & {run.command for past in earlier for run in past.ran}, commands),
+    )
+    return [min(TOLD, len(need & there)) / len(need) if need else None for need, there in wanted]
+
+
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
@@ -160,7 +201,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def main() -> None:
     part = sys.argv[1] if len(sys.argv) > 1 else "tune"
     found = list(projects({**folders(), **others()} if part == "tune" else folders("look-once")))
-    text = f"{tables(measured(found))}\n\n{by_chance(found)}"
+    text = f"{tables(measured(found))}\n\n{by_chance(found)}\n\n{at_most(found)}"
     if part == "tune":
         made = of_the_others(found)
         text += f"\n\n{by_the_others(left_out(found, made))}\n\n{in_short_histories(cut_short(found, made))}"

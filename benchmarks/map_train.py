@@ -266,28 +266,27 @@ def fit(given: Sequence[Choice]) -> Vector:
 
 
 class Weights(NamedTuple):
-    to_edit: Vector
-    to_read: Vector
+    of_signals: Vector
     without_task: Vector
 
 
 def learned(found: dict[str, Tasks]) -> Weights:
-    """By what happened in some projects."""
-    made = [
+    """By what happened in some projects. What is edited and what is only read count as much, whichever is seen more."""
+    to_edit, to_read, general = (
         fit([choice for several in found.values() for choice in choices(several, what, of)])
         for what, of in (("edited", "signals"), ("read", "signals"), ("edited", "general"))
-    ]
-    return Weights(*made)
+    )
+    return Weights((to_edit + to_read) / 2, general)
 
 
 def recall(found: Sequence[Task], made: Weights, what: str) -> float | None:
     """How many of the needed files are among the first ten, told as the map tells them."""
-    to_edit, to_read = tuple(map(float, made.to_edit)), tuple(map(float, made.to_read))
+    weights = tuple(map(float, made.of_signals))
     shares = []
     for task in found:
         needed = getattr(task, what)
         if needed.any():
-            chances = np.array(likely(task.known, task.evidence, to_edit, to_read))
+            chances = np.array(likely(task.known, task.evidence, weights))
             shares.append(needed[np.argsort(-chances, kind="stable")[:TOLD]].sum() / needed.sum())
     return float(np.mean(shares)) if shares else None
 
@@ -376,11 +375,11 @@ def _by(way: str, found: Sequence[Task], what: str) -> float | None:
 def main() -> None:
     read_ = projects({**folders(), **others()})
     made = learned({project.name: tasks(edits_or_reads(project)) for project in read_})
-    for name, to_edit, to_read in zip(SIGNALS, made.to_edit, made.to_read, strict=True):
-        print(f"{to_edit:8.3f} {to_read:8.3f}  {name}")
+    for name, weight in zip(SIGNALS, made.of_signals, strict=True):
+        print(f"{weight:8.3f}  {name}")
     if "--write" in sys.argv:
         page = PAGE.read_text()
-        for name, numbers in zip(("TO_EDIT", "TO_READ", "WITHOUT_TASK"), made, strict=True):
+        for name, numbers in zip(("WEIGHTS", "WITHOUT_TASK"), made, strict=True):
             page = re.sub(rf"(?ms)^{name} = \(.*?\)$", f"{name} = ({_listed(numbers)})", page)
         PAGE.write_text(page)
 

@@ -5,9 +5,22 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from benchmarks.map_train import PAGE, Choice, Project, Stretch, Weights, cut_short, fit, recall, tasks
+from benchmarks.map_replay import at_most
+from benchmarks.map_train import (
+    PAGE,
+    Choice,
+    Project,
+    Stretch,
+    Weights,
+    choices,
+    cut_short,
+    fit,
+    learned,
+    recall,
+    tasks,
+)
 
-from hardwon.map.signals import SIGNALS, TO_EDIT, TO_READ, WITHOUT_TASK
+from hardwon.map.signals import SIGNALS, WEIGHTS, WITHOUT_TASK
 from tests.measure.test_map_replay import trip
 
 
@@ -37,7 +50,7 @@ def test_tasks_are_choices_among_the_files_known_at_the_time() -> None:
     assert only.signals.shape == (2, len(SIGNALS))
     assert list(only.edited) == [1.0, 0.0]
     assert list(prompt.edited) == [0.0, 1.0]
-    weights = Weights(np.array(TO_EDIT), np.array(TO_READ), np.array(WITHOUT_TASK))
+    weights = Weights(np.array(WEIGHTS), np.array(WITHOUT_TASK))
     assert recall([only], weights, "edited") == 1.0
     assert recall([only], weights, "read") is None
 
@@ -46,11 +59,27 @@ def test_a_long_history_is_also_learned_from_as_if_it_were_young() -> None:
     past = [trip(number, "tide", "a.py", "b.py") for number in range(1, 25)]
     pieces = tasks(Project("sea", past, {})).pieces
     assert [max(len(task.known.visits) for task in several) for several in pieces] == [5, 14]
-    found = cut_short([Project("sea", past, {})], {"sea": Weights(np.array(TO_EDIT), np.array(TO_READ), np.zeros(2))})
+    found = cut_short([Project("sea", past, {})], {"sea": Weights(np.array(WEIGHTS), np.zeros(2))})
     assert [(one.length, one.projects, one.sessions) for one in found if one.what == "edited"] == [
         (4, 1, 18), (6, 1, 20), (10, 1, 21), (15, 1, 22),
     ]  # fmt: skip
     assert all(one.shares == (1.0,) * 4 for one in found if one.projects)
+
+
+def test_what_is_edited_and_what_is_only_read_count_as_much() -> None:
+    past = [trip(number, "tide", "a.py", "b.py") for number in range(1, 9)]
+    looked = [one._replace(looked=frozenset({"c.py"})) for one in past]
+    found = tasks(Project("sea", looked, {}))
+    apart = [fit(choices(found, what, "signals")) for what in ("edited", "read")]
+    assert np.allclose(learned({"sea": found}).of_signals, np.mean(apart, axis=0))
+
+
+def test_a_perfect_order_finds_ten_and_only_what_is_on_the_map() -> None:
+    crowd = [f"f{number:02}.py" for number in range(20)]
+    past = [trip(number, "all", *crowd, ran="./zorb" if number % 2 else "make test") for number in range(1, 6)]
+    assert "| sea | 0.500 | - | 0.667 |" in at_most([Project("sea", past, {})]), "`./zorb` is told after two sessions"
+    named = [one._replace(ran=tuple(run._replace(proposed=1) for run in one.ran)) for one in past]
+    assert "| sea | 0.500 | - | 0.333 |" in at_most([Project("sea", named, {})]), "an output had named `./zorb`"
 
 
 def test_projects_of_one_hand_are_left_out_together() -> None:
@@ -59,8 +88,8 @@ def test_projects_of_one_hand_are_left_out_together() -> None:
 
 
 def test_there_is_a_weight_for_each_signal_and_a_place_to_write_them() -> None:
-    assert len(TO_EDIT) == len(TO_READ) == len(SIGNALS)
+    assert len(WEIGHTS) == len(SIGNALS)
     assert len(WITHOUT_TASK) == 2
     page = PAGE.read_text(encoding="utf-8")
-    for name in ("TO_EDIT", "TO_READ", "WITHOUT_TASK"):
+    for name in ("WEIGHTS", "WITHOUT_TASK"):
         assert page.count(f"\n{name} = (") == 1

@@ -29,20 +29,15 @@ if TYPE_CHECKING:
 
 
 # fmt: off
-TO_EDIT = (
-    0.135, 0.055, 0.109, 0.109, 0.156, 0.013, 0.128, -0.289, 0.426, -0.056, -0.418, -0.556,
-    -0.021, 0.422, -0.035, 0.133, 0.098, 1.038, 0.053, 0.493, 0.367, 0.082, 0.378, 1.007,
-    0.539, 0.376, 0.379, 0.245, 0.806, 0.172, 0.186, -0.091, -0.268,
+WEIGHTS = (
+    0.060, 0.066, 0.113, 0.082, 0.054, 0.042, 0.068, -0.087, 0.469, -0.166, -0.361, -0.442,
+    0.339, 0.091, 0.034, 0.146, 0.082, 1.006, 0.047, 0.314, 0.371, 0.100, 0.547, 0.785,
+    0.426, 0.308, 0.278, 0.297, 0.959, 0.231, 0.281, 0.010, -0.056,
 )
-TO_READ = (
-    -0.017, 0.077, 0.117, 0.054, -0.048, 0.072, 0.009, 0.114, 0.503, -0.274, -0.309, -0.327,
-    0.702, -0.240, 0.094, 0.158, 0.065, 0.974, 0.040, 0.131, 0.377, 0.120, 0.721, 0.562,
-    0.298, 0.247, 0.177, 0.372, 1.106, 0.292, 0.381, 0.113, 0.157,
-)
-WITHOUT_TASK = (0.754, 0.470)
+WITHOUT_TASK = (0.752, 0.467)
 # fmt: on
-"""Weights of `SIGNALS`, in their order, that tell which files will be edited, and which will only be read; and of what
-is known where nobody has said what to do: edited lately, edited often."""
+"""Weights of `SIGNALS`, in their order, the mean of what tells which files will be edited and which only read; and of
+what is known where nobody has said what to do: edited lately, edited often."""
 PROMPT_CHARACTERS_READ = 8_000
 _HALF_LIFE_SESSIONS = 4
 _NEWEST = 32
@@ -300,7 +295,7 @@ def _company(touched: Sequence[AbstractSet[int]], with_: Sequence[int], count: i
 
 def topical(row: tuple[float, ...]) -> float:
     """What the task itself says for a file: the score without what holds for every task."""
-    return math.fsum(map(mul, TO_EDIT[_GENERAL:], row[_GENERAL:]))
+    return math.fsum(map(mul, WEIGHTS[_GENERAL:], row[_GENERAL:]))
 
 
 def _said(sets: Sequence[AbstractSet[str]], asked: set[str]) -> tuple[list[float], float]:
@@ -381,16 +376,16 @@ def cut(marks: str) -> frozenset[str]:
     return frozenset(marks.split())
 
 
-def likely(known: Known, evidence: Evidence, to_edit: Weights = TO_EDIT, to_read: Weights = TO_READ) -> list[float]:
+def likely(known: Known, evidence: Evidence, weights: Weights = WEIGHTS) -> list[float]:
     """Of each file of the map its chance to be needed, all together one: what is told first has the highest."""
     if not evidence.rows:
         count = len(known.visits)
         return _shares_of_one([_weighed(WITHOUT_TASK, without_task(file, count)) for file in known.files])
-    edited, read = (_shares_of_one([_weighed(weights, row) for row in evidence.rows]) for weights in (to_edit, to_read))
+    chances = _shares_of_one([_weighed(weights, row) for row in evidence.rows])
     habit = [len(file.touched) for file in known.files]
     learned = len(known.visits) / (len(known.visits) + _SESSIONS_OF_HABIT)
     usual = (1 - learned) / (sum(habit) or 1)
-    return [learned * (one + other) / 2 + usual * often for one, other, often in zip(edited, read, habit, strict=True)]
+    return [learned * chance + usual * often for chance, often in zip(chances, habit, strict=True)]
 
 
 def without_task(file: File, count: int) -> tuple[float, ...]:
