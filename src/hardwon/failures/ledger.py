@@ -6,7 +6,8 @@ import itertools
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +45,7 @@ _HEAD_CHARACTERS_JUDGED = 400
 """Of what an editor's tool answers."""
 _MAX_LINES_AFTER_AN_ERROR = 15
 _MAX_LINES_AFTER_A_REPORT = 25
+_OUTPUTS_REMEMBERED = 128  # what failed by its words is looked at again for its error
 _ECHOED_CHARACTERS = 24
 _SHORTEST_ECHO = 3
 _MAX_COMMAND_LINES = 20
@@ -60,6 +62,8 @@ _PROMPT = re.compile(
     r"\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^>\n]{0,200}>"
     r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^>\n]{0,200}>|>> |❯|➜ |>>>(?: |$)|[%$#>]\s*$)"
 )
+_ENDS_A_PROMPT = re.compile(r"[%$#>❯➜]")
+"""One of them stands in all that `_PROMPT` finds; most lines have none."""
 _GLYPH_OF_A_PROMPT = re.compile(r"[\ue000-\uf8ff]")
 _BANNER = re.compile(
     r"^(?:Microsoft Windows \[Version |\(c\) Microsoft Corporation|PowerShell \d|Last login: |You have new mail in "
@@ -300,7 +304,8 @@ def _of_command(line: str, text: str) -> Verdict:
     return _of_trouble(line, lines, shown)
 
 
-def printed(line: str, text: str) -> list[str]:
+@lru_cache(maxsize=_OUTPUTS_REMEMBERED)
+def printed(line: str, text: str) -> tuple[str, ...]:
     """What the command printed, without prompts, banners and the command itself, which a screen shows as well.
 
     Lines that the screen broke at its edge are whole again.
@@ -315,7 +320,7 @@ def printed(line: str, text: str) -> list[str]:
         echoing = rest_of_it or not bare or is_prompt(shown) or _is_banner(shown) or _holds(shown, parts)
         if not echoing:
             found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
-    return found
+    return tuple(found)
 
 
 def _holds(shown: str, parts: Iterable[str]) -> bool:
@@ -326,7 +331,9 @@ def _holds(shown: str, parts: Iterable[str]) -> bool:
 
 
 def is_prompt(shown: str) -> bool:
-    return _PROMPT.match(shown) is not None or (not shown.isascii() and _GLYPH_OF_A_PROMPT.search(shown) is not None)
+    if _ENDS_A_PROMPT.search(shown) is not None and _PROMPT.match(shown) is not None:
+        return True
+    return not shown.isascii() and _GLYPH_OF_A_PROMPT.search(shown) is not None
 
 
 def _is_banner(shown: str) -> bool:
@@ -436,7 +443,7 @@ def _by_report(report: re.Match[str], shown: str) -> Verdict:
     return ("ok", "test-report") if short else _UNKNOWN
 
 
-def _of_a_look(found: tuple[Command, ...], lines: list[str], shown: str) -> Verdict:
+def _of_a_look(found: tuple[Command, ...], lines: Sequence[str], shown: str) -> Verdict:
     programs = {program_family(command.program) for command in found}
     if programs & _ASK_THE_NET and (_speaks_of_trouble(shown) or _HTTP_FAILED.search(shown)):
         return _of_an_answer(lines)
@@ -446,7 +453,7 @@ def _of_a_look(found: tuple[Command, ...], lines: list[str], shown: str) -> Verd
     return ("error", "text") if len(own) == len(lines) else _UNKNOWN
 
 
-def _of_an_answer(lines: list[str]) -> Verdict:
+def _of_an_answer(lines: Sequence[str]) -> Verdict:
     answer = "\n".join(lines)
     if _ANSWERED_ERROR.match(answer) or lines[-1].startswith("curl: ("):
         return "error", "text"
@@ -467,7 +474,7 @@ def _of_a_clean_output(found: tuple[Command, ...]) -> Verdict:
     return "ok", "clean-output"
 
 
-def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
+def _of_trouble(line: str, lines: Sequence[str], shown: str) -> Verdict:
     installed = next((at for at, text in reversed(list(enumerate(lines))) if _INSTALLED.match(text)), None)
     if installed is not None and not any(_PLAIN_ERROR.search(text.strip()) for text in lines[installed:]):
         return "ok", "text"

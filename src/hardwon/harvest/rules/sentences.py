@@ -216,8 +216,14 @@ class _GatedPattern:
         """Every match holds one of these; None where there are none, and every text must be searched."""
         return _required(_parser.parse(self._source, self._flags))
 
+    @cached_property
+    def ascii_literals(self) -> tuple[str, ...] | None:
+        """Those of them that a text of ASCII may hold."""
+        return self.literals if self.literals is None else tuple(filter(str.isascii, self.literals))
+
     def search(self, text: str) -> re.Match[str] | None:
-        if self.literals is None or _holds(_folded(text), self.literals):
+        literals = self.ascii_literals if text.isascii() else self.literals
+        if literals is None or _holds(_folded(text), literals):
             return self.compiled.search(text)
         return None
 
@@ -362,10 +368,11 @@ _LONG_MESSAGES = (300, 800, 2_000)
 _WORDS = (4, 7, 12, 20, 32)
 
 
-@lru_cache(maxsize=1)
-def _gates() -> list[tuple[str, tuple[str, ...], _GatedPattern]]:
+@lru_cache(maxsize=2)
+def _gates(*, is_ascii: bool) -> list[tuple[str, tuple[str, ...], _GatedPattern]]:
     """The patterns, each with what a match of it must hold: many are asked about every sentence."""
-    return [(name, one.literals or ("",), one) for name, one in _PATTERNS.items()]
+    able = [(name, one.ascii_literals if is_ascii else one.literals, one) for name, one in _PATTERNS.items()]
+    return [(name, ("",) if literals is None else literals, one) for name, literals, one in able if literals != ()]
 
 
 def features(
@@ -373,7 +380,8 @@ def features(
 ) -> list[str]:
     """The names of what is to be seen in a sentence and of where it stands."""
     folded = _folded(sentence)
-    found = [name for name, literals, one in _gates() if _holds(folded, literals) and one.compiled.search(sentence)]
+    gates = _gates(is_ascii=sentence.isascii())
+    found = [name for name, literals, one in gates if _holds(folded, literals) and one.compiled.search(sentence)]
     words = len(sentence.split()) if sentence.isascii() else len(sentence) / _CHARACTERS_PER_WORD_WITHOUT_SPACES
     found += [f"{count} words" for count in _WORDS if words >= count]
     found += [f"message of {count}" for count in _LONG_MESSAGES if length >= count]
