@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -120,6 +119,9 @@ _BAD_WITHIN_A_LINE = (
 )
 _GOOD_WITHIN_A_LINE = r"\(\d+\.\ds\) Build succeeded\b"
 _WITHIN_A_LINE = re.compile(f"{_BAD_WITHIN_A_LINE}|{_GOOD_WITHIN_A_LINE}")
+_WORDS_WITHIN_A_LINE = ("statement separator", "are unsatisfiable", "exit code ", "exited with code ", ") Build succ")
+"""One of them stands in all that it finds."""
+_LINE_BREAK = re.compile("\n")
 _REPORT = re.compile(
     f"(?P<bad>{'|'.join(_BAD)}|{_BAD_WITHIN_A_LINE})|(?P<good>{'|'.join(_GOOD)}|{_GOOD_WITHIN_A_LINE})", re.MULTILINE
 )
@@ -304,12 +306,16 @@ def _of_command(line: str, text: str) -> Verdict:
     return _of_trouble(line, lines, shown)
 
 
-@lru_cache(maxsize=_OUTPUTS_REMEMBERED)
-def printed(line: str, text: str) -> tuple[str, ...]:
+def printed(line: str, text: str) -> list[str]:
     """What the command printed, without prompts, banners and the command itself, which a screen shows as well.
 
     Lines that the screen broke at its edge are whole again.
     """
+    return list(_printed(line, text))
+
+
+@lru_cache(maxsize=_OUTPUTS_REMEMBERED)
+def _printed(line: str, text: str) -> tuple[str, ...]:
     echoed = [part.strip()[:_ECHOED_CHARACTERS] for part in line.split("\n")[:_MAX_COMMAND_LINES]]
     parts = {part for part in echoed if len(part) > 3}
     found: list[str] = []
@@ -419,9 +425,11 @@ def _asks_for_help(found: tuple[Command, ...]) -> bool:
 
 def _reports(shown: str) -> Iterator[re.Match[str]]:
     """As `_REPORT.finditer`, which would try its hundred forms at every character."""
-    lines = itertools.accumulate((len(line) + 1 for line in shown.split("\n")), initial=0)
+    places = [0, *(found.end() for found in _LINE_BREAK.finditer(shown))]
+    if any(words in shown for words in _WORDS_WITHIN_A_LINE):
+        places = sorted({*places, *(found.start() for found in _WITHIN_A_LINE.finditer(shown))})
     end = 0
-    for at in sorted({*lines, *(found.start() for found in _WITHIN_A_LINE.finditer(shown))}):
+    for at in places:
         if at >= end and (found := _REPORT.match(shown, at)):
             yield found
             end = found.end()
@@ -443,7 +451,7 @@ def _by_report(report: re.Match[str], shown: str) -> Verdict:
     return ("ok", "test-report") if short else _UNKNOWN
 
 
-def _of_a_look(found: tuple[Command, ...], lines: Sequence[str], shown: str) -> Verdict:
+def _of_a_look(found: tuple[Command, ...], lines: list[str], shown: str) -> Verdict:
     programs = {program_family(command.program) for command in found}
     if programs & _ASK_THE_NET and (_speaks_of_trouble(shown) or _HTTP_FAILED.search(shown)):
         return _of_an_answer(lines)
@@ -453,7 +461,7 @@ def _of_a_look(found: tuple[Command, ...], lines: Sequence[str], shown: str) -> 
     return ("error", "text") if len(own) == len(lines) else _UNKNOWN
 
 
-def _of_an_answer(lines: Sequence[str]) -> Verdict:
+def _of_an_answer(lines: list[str]) -> Verdict:
     answer = "\n".join(lines)
     if _ANSWERED_ERROR.match(answer) or lines[-1].startswith("curl: ("):
         return "error", "text"
@@ -474,7 +482,7 @@ def _of_a_clean_output(found: tuple[Command, ...]) -> Verdict:
     return "ok", "clean-output"
 
 
-def _of_trouble(line: str, lines: Sequence[str], shown: str) -> Verdict:
+def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
     installed = next((at for at, text in reversed(list(enumerate(lines))) if _INSTALLED.match(text)), None)
     if installed is not None and not any(_PLAIN_ERROR.search(text.strip()) for text in lines[installed:]):
         return "ok", "text"

@@ -29,6 +29,7 @@ LOOK_ALIKES = str.maketrans(  # Cyrillic, Greek, small capitals
     "аеорсухіјѕԁԛԝһӏАВЕКМНОРСТХІЈЅҮԌαοριυνκτχηΑΒΕΖΗΙΚΜΝΟΡΤΥΧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıſ",
     "aeopcyxijsdqwhlABEKMHOPCTXIJSYGaopiuvktxnABEZHIKMNOPTYXabcdefghijklmnoprstuvwyzis",
 )
+_LOOK_ALIKES = frozenset(map(chr, LOOK_ALIKES))
 _TAG_LETTERS = lazy_pattern("[\U000e0020-\U000e007e]")
 _NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]{1,64}")
 _MARKS = lazy_pattern(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+")
@@ -315,7 +316,10 @@ def danger_of_step(text: str) -> str:
 
 def _plain(text: str) -> str:
     text = clean(text)
-    return text if text.isascii() else normalize("NFKC", text).translate(LOOK_ALIKES)
+    if text.isascii():
+        return text
+    text = normalize("NFKC", text)
+    return text if _LOOK_ALIKES.isdisjoint(beyond_ascii(text)) else text.translate(LOOK_ALIKES)
 
 
 def _configures(command: Command) -> bool:
