@@ -447,7 +447,7 @@ def _present(text: str) -> set[str] | None:
 
 
 _WORDS = tuple(filter(None, dict.fromkeys(itertools.chain(*(words for _, words in FAMILIES)))))
-_characters_left = 50_000
+_characters_left = 500_000
 
 
 def _has(text: str, words: tuple[str, ...]) -> bool:

@@ -113,7 +113,11 @@ class ScannedKeywords:
 
     def present(self, text: str) -> list[str]:
         """Those of the keywords that the text holds."""
-        return [self._keywords[place] for place in self.places(text.encode("utf-8", "surrogatepass"))]
+        return self.present_in(text.encode("utf-8", "surrogatepass"))
+
+    def present_in(self, data: bytes) -> list[str]:
+        """The same of a text in UTF-8."""
+        return [self._keywords[place] for place in self.places(data)]
 
     def places(self, data: bytes) -> Sequence[int]:
         """The same as places in the list of keywords."""
@@ -217,9 +221,7 @@ class KeywordPrefilter:
     def _scan_from_now_on(self) -> None:
         """As much text as this process has is worth loading hyperscan for."""
         self._left = sys.maxsize
-        for group in (self._base64, self._tokens, self._named):
-            group.keywords = ScannedKeywords(group.numbers)
-        solid = (*self._base64.numbers, *self._tokens.numbers), self._named.numbers
+        solid = {**self._base64.numbers, **self._tokens.numbers}, self._named.numbers
         self._scan = _OneScan(self._as_is.numbers, self._any_case.numbers, self._shaped.numbers, *solid)
 
     def hits(self, text: str, settled: Settled = "") -> Hits:
@@ -254,12 +256,13 @@ class KeywordPrefilter:
     def _with_tokens(self, text: str, data: bytes, found: AbstractSet[int]) -> Hits:
         """What long runs of letters and digits may be, as well; `data` has a byte for each character."""
         runs = _long_runs(data)
-        if runs and (self._scan is None or self._scan.may_have_token(data)):
-            found = found | self._base64.of("\n".join(_before(text, runs, TOKEN_REACH_CHARACTERS)))
+        held = self._scan.in_tokens(data) if runs and self._scan is not None else None
+        if runs and held != []:
+            found = found | self._base64.of("\n".join(_before(text, runs, TOKEN_REACH_CHARACTERS)), held)
             pieces = [piece.span() for start, end in runs for piece in _PIECE.finditer(data, start, end)]
-            found |= self._tokens.of("\n".join(_before(text, pieces, TOKEN_REACH_CHARACTERS)))
+            found |= self._tokens.of("\n".join(_before(text, pieces, TOKEN_REACH_CHARACTERS)), held)
             pieces = [(start, end) for start, end in pieces if _DIGIT.search(data, start, end)]
-            found |= self._named.of("\n".join(_before(CasedText(text).lowered, pieces, NAME_REACH_CHARACTERS)))
+            found |= self._named.of("\n".join(_before(CasedText(text).lowered, pieces, NAME_REACH_CHARACTERS)), held)
         emails = "@" in text
         return Hits(sorted(found), emails) if found or emails else NOTHING
 
@@ -284,8 +287,13 @@ class _Group:
         self.numbers = numbers
         self.keywords = keywords
 
-    def of(self, haystack: str) -> set[int]:
-        return {number for keyword in self.keywords.present(haystack) for number in self.numbers[keyword]}
+    def of(self, haystack: str, held: Sequence[str] | None = None) -> set[int]:
+        """`held` are all keywords that the text holds anywhere, where they are known."""
+        if held is None:
+            present = self.keywords.present(haystack)
+        else:
+            present = [keyword for keyword in held if keyword in self.numbers and keyword in haystack]
+        return {number for keyword in present for number in self.numbers[keyword]}
 
 
 class _OneScan:
@@ -318,9 +326,9 @@ class _OneScan:
         found = self._shapes.places(shape) if b"0" in shape else ()
         return {number for place in found for number in self._shaped[place]} if found else _NONE
 
-    def may_have_token(self, data: bytes) -> bool:
-        """Whether any word stands in it that stands in or before a token; most long runs are paths."""
-        return bool(self._solid.places(data))
+    def in_tokens(self, data: bytes) -> list[str]:
+        """The words in it that may stand in or before a token; often none, for most long runs are paths."""
+        return self._solid.present_in(data)
 
 
 def _long_runs(data: bytes) -> list[tuple[int, int]]:

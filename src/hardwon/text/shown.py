@@ -158,8 +158,10 @@ def unfenced(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Text that can stand inside the fence: one line, no control characters, none of our tags."""
-    flat = _CONTROLS.sub("", text.replace("\r", " ").replace("\n", " "))
-    previous = None
+    flat = text.replace("\r", " ").replace("\n", " ")
+    if not flat.isprintable():
+        flat = _CONTROLS.sub("", flat)
+    previous = None if "<" in flat else flat
     while previous != flat:  # removing a tag may join the halves of another
         previous, flat = flat, _OWN_TAGS.sub("", flat)
     return " ".join(flat.split())

@@ -312,6 +312,8 @@ def called(text: str) -> str:
 
 
 def _without_accents(text: str) -> str:
+    if text.isascii():
+        return text
     from unicodedata import combining, normalize  # noqa: PLC0415
 
     return "".join(sign for sign in normalize("NFD", text) if not combining(sign))

@@ -180,10 +180,13 @@ def _in_line(line: str) -> Iterator[str]:
             yield sentence
 
 
+_LETTERS_AND_SPACES = bytes(code for code in range(0x80) if chr(code).isalpha() or chr(code).isspace())
+
+
 def _is_prose(sentence: str) -> bool:
     if not sentence.isascii():
         return True
-    letters = sum(sign.isalpha() or sign.isspace() for sign in sentence)
+    letters = len(sentence) - len(sentence.encode("ascii").translate(None, _LETTERS_AND_SPACES))
     words = sum(len(word) > 1 for word in sentence.split())
     return letters > _PROSE * len(sentence) and words >= _FEWEST_WORDS
 
