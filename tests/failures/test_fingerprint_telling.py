@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardwon.failures import fingerprint as module
+from hardwon.failures import ledger
 from hardwon.failures.fingerprint import fingerprint, is_consequence, is_place, leads_on, with_whole_lines
 from hardwon.failures.ledger import printed
 from hardwon.failures.quoting import generalised, says_what_failed
@@ -200,3 +206,33 @@ def test_hostile_lines_are_judged_in_bounded_time(shape: str) -> None:
     text = (shape * 400 + "\n") * 40
     fingerprint(text, "make")
     assert isinstance(is_consequence(text.split("\n")[0]), bool)
+
+
+@given(st.lists(st.sampled_from(["'", '"', "(", ")", "[", "=", ":", ",", " ", "\t", "\xa0", "a", "b."])).map("".join))
+def test_what_is_told_by_the_last_quote_is_what_the_pattern_tells(line: str) -> None:
+    opened = list(module._OPENS.finditer(line))
+    assert module._is_open(line) == (bool(opened) and (opened[-1].group(1) or ")") not in line[opened[-1].end() :])
+
+
+@given(
+    st.lists(st.sampled_from(["a.py:3", "line", "Line 4", "col", "7", "error", "In", "tide", "é", "x", "(3,4)", "-"]))
+)
+def test_a_place_is_told_from_its_words_as_by_the_patterns(words: list[str]) -> None:
+    line = " ".join(words)
+    rest = re.sub(module._PLACE, " ", line)
+    said = module._WORD.search(re.sub(module._SAYS_NOTHING, " ", rest))
+    assert is_place(line) == (rest != line and not said)
+
+
+@given(
+    st.lists(st.sampled_from(["ann@host", ":", " ", "~", "%", "$", "#", ">", "PS C:\\x", "❯", "➜ ", "(venv) ", "a"]))
+)
+def test_a_prompt_has_one_of_the_signs_that_are_looked_for_first(pieces: list[str]) -> None:
+    line = "".join(pieces)
+    assert ledger.is_prompt(line) == (ledger._PROMPT.match(line) is not None)
+
+
+@given(st.lists(st.sampled_from(["Build succeeded", "(1.2s) ", "exited with code 3", "0 fail", "\n", " ", "x"])))
+def test_reports_are_those_that_the_pattern_finds(pieces: list[str]) -> None:
+    shown = "".join(pieces)
+    assert [one.span() for one in ledger._reports(shown)] == [one.span() for one in ledger._REPORT.finditer(shown)]

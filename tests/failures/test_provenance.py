@@ -26,6 +26,13 @@ def test_letters_set_apart_are_looked_for_wherever_they_may_stand() -> None:
     assert all(provenance._holds_letters_apart(text.encode("latin-1", "replace")) for text in found)
 
 
+def test_letters_set_apart_are_put_together_as_line_by_line() -> None:
+    spelled = re.compile(r"(?<!\w)(?:\w[ .*_|-]){3,}\w(?!\w)")
+    for text in texts(" .*_|-a1é\n"):
+        lines = [spelled.sub(lambda found: re.sub("[ .*_|-]", "", found[0]), line) for line in text.split("\n")]
+        assert provenance._with_letters_together(text) == "\n".join(lines)
+
+
 def test_a_letter_that_is_never_put_in_pieces_changes_no_text() -> None:
     for text in texts(SIGNS):
         pieces = re.findall(r"[^\x00-\x7f]{1,64}", text)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -141,3 +142,15 @@ def test_importing_it_brings_in_nothing_but_the_standard_library() -> None:
     command = [sys.executable, "-c", program]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["hardwon"]
+
+
+_PIECES = re.compile(
+    r"[a-z](?:(?<![a-z].)[a-z]{0,5}|[a-z]{0,3})|[A-Z][a-z]{1,3}|[A-Z]{1,2}|[0-9]{1,2}|[!-/:-@\[-`{-~]{1,2}|\r?\n"
+    r"|[ \t]{1,16}(?=[ \t])|[ \t](?![!-/:-~])|[\x00-\x08\x0b-\x1f\x7f]|[\u0400-\u04ff]{1,2}|[^\x00-\x7f]"
+)
+_OPAQUE = re.compile(r"[0-9](?<=[A-Za-z].)|[A-Z](?<=[a-z].)(?=[a-z]?[A-Z0-9])")
+
+
+@given(st.text(st.sampled_from("abzAZ09 \t\n\r.,_-/(Жя\x00\x7f")))
+def test_counting_bytes_finds_as_many_tokens_as_the_pattern_that_says_what_one_is(text: str) -> None:
+    assert estimate(text) == len(_PIECES.findall(text)) + len(_OPAQUE.findall(text))

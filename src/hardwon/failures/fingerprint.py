@@ -522,10 +522,16 @@ def is_cut(line: str) -> bool:
 
 def _is_open(line: str) -> bool:
     """Whether what was quoted or bracketed last has no end."""
-    if "'" not in line and '"' not in line and "(" not in line:
-        return False
+    if line.rfind("(") <= line.rfind(")") and not _may_open(line, "'") and not _may_open(line, '"'):
+        return False  # as nearly all lines
     opened = list(_OPENS.finditer(line))
     return bool(opened) and (opened[-1].group(1) or ")") not in line[opened[-1].end() :]
+
+
+def _may_open(line: str, quote: str) -> bool:
+    """Whether the last quote in a line stands where `_OPENS` would find one."""
+    at = line.rfind(quote)
+    return at == 0 or (at > 0 and (line[at - 1] in "([:=," or line[at - 1].isspace()))
 
 
 def with_whole_lines(text: str) -> str:
@@ -538,7 +544,7 @@ def with_whole_lines(text: str) -> str:
     while at < len(lines):
         line = lines[at]
         at += 1
-        if _WITHIN_AN_ID.search(line) and at < len(lines) and _REST_OF_AN_ID.match(lines[at]):
+        if line.endswith("-") and _WITHIN_AN_ID.search(line) and at < len(lines) and _REST_OF_AN_ID.match(lines[at]):
             line, at = line + lines[at], at + 1
         if _NARROWEST_SCREEN <= len(line) < _MAX_CHARACTERS_JOINED and line[-1] not in " ,;{([" and _is_open(line):
             for more in range(1, _MAX_LINES_CLOSED):
@@ -574,7 +580,9 @@ _CONSEQUENCE = lazy_pattern(
     re.IGNORECASE,
 )
 _PLACE = r"(?:[A-Za-z]:)?[\w@~…./\\#-]*[\w-]+\.\w{1,5}(?:[:(]\d+(?:[:,]\d+)?\)?)?|\bline \d+|\bcol(?:umn)? \d+"
-_SAYS_NOTHING = r"(?i)\b(?:error|fatal|failed|failure|fail|exception|in|at|on|file|test|line|warning|err|src)\b"
+_SAY_NOTHING = "error|fatal|failed|failure|fail|exception|in|at|on|file|test|line|warning|err|src"
+_SAYS_NOTHING = rf"(?i)\b(?:{_SAY_NOTHING})\b"
+_WORDS_OF_A_PLACE = frozenset((*_SAY_NOTHING.split("|"), "col", "column"))
 _LEADS_ON = lazy_pattern(
     r"(?:\b\w+ (?:to|of|for|from|with|in|on|at|by|the|an?|and|or|is|are|was|were|because|that|while|when|than|as|into"
     r"|but|following|imports|could not|cannot)|\btested by|:(?: The| An?)?|\d validation errors? for \S+"
@@ -606,6 +614,9 @@ def is_consequence(line: str) -> bool:
 
 def is_place(line: str) -> bool:
     """A file and a line, and not a word of what is wrong there."""
+    for word in line.split():
+        if len(word) > 1 and word.isalpha() and word.lower() not in _WORDS_OF_A_PLACE:
+            return False  # what the patterns below would say in a hundred times the time
     rest = re.sub(_PLACE, " ", line)
     if rest == line:
         return False

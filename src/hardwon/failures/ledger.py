@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +44,7 @@ _HEAD_CHARACTERS_JUDGED = 400
 """Of what an editor's tool answers."""
 _MAX_LINES_AFTER_AN_ERROR = 15
 _MAX_LINES_AFTER_A_REPORT = 25
+_OUTPUTS_REMEMBERED = 128  # what failed by its words is looked at again for its error
 _ECHOED_CHARACTERS = 24
 _SHORTEST_ECHO = 3
 _MAX_COMMAND_LINES = 20
@@ -60,6 +61,8 @@ _PROMPT = re.compile(
     r"\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^>\n]{0,200}>"
     r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^>\n]{0,200}>|>> |❯|➜ |>>>(?: |$)|[%$#>]\s*$)"
 )
+_ENDS_A_PROMPT = re.compile(r"[%$#>❯➜]")
+"""One of them stands in all that `_PROMPT` finds; most lines have none."""
 _GLYPH_OF_A_PROMPT = re.compile(r"[\ue000-\uf8ff]")
 _BANNER = re.compile(
     r"^(?:Microsoft Windows \[Version |\(c\) Microsoft Corporation|PowerShell \d|Last login: |You have new mail in "
@@ -116,6 +119,9 @@ _BAD_WITHIN_A_LINE = (
 )
 _GOOD_WITHIN_A_LINE = r"\(\d+\.\ds\) Build succeeded\b"
 _WITHIN_A_LINE = re.compile(f"{_BAD_WITHIN_A_LINE}|{_GOOD_WITHIN_A_LINE}")
+_WORDS_WITHIN_A_LINE = ("statement separator", "are unsatisfiable", "exit code ", "exited with code ", ") Build succ")
+"""One of them stands in all that it finds."""
+_LINE_BREAK = re.compile("\n")
 _REPORT = re.compile(
     f"(?P<bad>{'|'.join(_BAD)}|{_BAD_WITHIN_A_LINE})|(?P<good>{'|'.join(_GOOD)}|{_GOOD_WITHIN_A_LINE})", re.MULTILINE
 )
@@ -305,6 +311,11 @@ def printed(line: str, text: str) -> list[str]:
 
     Lines that the screen broke at its edge are whole again.
     """
+    return list(_printed(line, text))
+
+
+@lru_cache(maxsize=_OUTPUTS_REMEMBERED)
+def _printed(line: str, text: str) -> tuple[str, ...]:
     echoed = [part.strip()[:_ECHOED_CHARACTERS] for part in line.split("\n")[:_MAX_COMMAND_LINES]]
     parts = {part for part in echoed if len(part) > 3}
     found: list[str] = []
@@ -315,7 +326,7 @@ def printed(line: str, text: str) -> list[str]:
         echoing = rest_of_it or not bare or is_prompt(shown) or _is_banner(shown) or _holds(shown, parts)
         if not echoing:
             found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
-    return found
+    return tuple(found)
 
 
 def _holds(shown: str, parts: Iterable[str]) -> bool:
@@ -326,7 +337,9 @@ def _holds(shown: str, parts: Iterable[str]) -> bool:
 
 
 def is_prompt(shown: str) -> bool:
-    return _PROMPT.match(shown) is not None or (not shown.isascii() and _GLYPH_OF_A_PROMPT.search(shown) is not None)
+    if _ENDS_A_PROMPT.search(shown) is not None and _PROMPT.match(shown) is not None:
+        return True
+    return not shown.isascii() and _GLYPH_OF_A_PROMPT.search(shown) is not None
 
 
 def _is_banner(shown: str) -> bool:
@@ -412,9 +425,11 @@ def _asks_for_help(found: tuple[Command, ...]) -> bool:
 
 def _reports(shown: str) -> Iterator[re.Match[str]]:
     """As `_REPORT.finditer`, which would try its hundred forms at every character."""
-    lines = itertools.accumulate((len(line) + 1 for line in shown.split("\n")), initial=0)
+    places = [0, *(found.end() for found in _LINE_BREAK.finditer(shown))]
+    if any(words in shown for words in _WORDS_WITHIN_A_LINE):
+        places = sorted({*places, *(found.start() for found in _WITHIN_A_LINE.finditer(shown))})
     end = 0
-    for at in sorted({*lines, *(found.start() for found in _WITHIN_A_LINE.finditer(shown))}):
+    for at in places:
         if at >= end and (found := _REPORT.match(shown, at)):
             yield found
             end = found.end()

@@ -29,6 +29,7 @@ LOOK_ALIKES = str.maketrans(  # Cyrillic, Greek, small capitals
     "аеорсухіјѕԁԛԝһӏАВЕКМНОРСТХІЈЅҮԌαοριυνκτχηΑΒΕΖΗΙΚΜΝΟΡΤΥΧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢıſ",
     "aeopcyxijsdqwhlABEKMHOPCTXIJSYGaopiuvktxnABEZHIKMNOPTYXabcdefghijklmnoprstuvwyzis",
 )
+_LOOK_ALIKES = frozenset(map(chr, LOOK_ALIKES))
 _TAG_LETTERS = lazy_pattern("[\U000e0020-\U000e007e]")
 _NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]{1,64}")
 _MARKS = lazy_pattern(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+")
@@ -103,16 +104,25 @@ def _undisguised(text: str) -> str:
     if "<" in text or "*" in text or "~" in text:
         text = _MARKUP.sub("", text)
     data = text.encode("latin-1", "replace")  # one byte a character, so that places are the same
-    if _holds_letters_apart(data) and _MAY_BE_SPELLED.search(text):
-        text = "\n".join(
-            _SPELLED.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), line)
-            if _MAY_BE_SPELLED.search(line)
-            else line
-            for line in text.split("\n")
-        )
-        data = text.encode("latin-1", "replace")
+    if _holds_letters_apart(data):
+        text, before = _with_letters_together(text), text
+        data = data if text is before else text.encode("latin-1", "replace")
     said = "\n".join((text, *hidden, *_encoded(text, data)))
     return said.lower() if said.isascii() else said.casefold()
+
+
+def _with_letters_together(text: str) -> str:
+    """`d e l e t e` as a word, in the lines that may hold such."""
+    pieces: list[str] = []
+    done = 0
+    for may_be in _MAY_BE_SPELLED.finditer(text):
+        if may_be.start() >= done:
+            start, end = text.rfind("\n", 0, may_be.start()) + 1, text.find("\n", may_be.end())
+            end = end if end >= 0 else len(text)
+            line = _SPELLED.sub(lambda found: _BETWEEN_LETTERS.sub("", found[0]), text[start:end])
+            pieces += (text[done:start], line)
+            done = end
+    return "".join((*pieces, text[done:])) if pieces else text
 
 
 @lru_cache(maxsize=1 << 12)
@@ -157,12 +167,12 @@ _LETTERS_AND_BETWEEN = bytes(
 
 def _holds_letters_apart(data: bytes) -> bool:
     """Whether a text may hold what `_MAY_BE_SPELLED` finds, which takes ten times as long; `_` is of both kinds."""
-    if b" a a a" in data.translate(_LETTERS_AND_BETWEEN):
-        return True
-    if b"_" not in data:
-        return False
     marked = data.translate(_WITH_LOW_LINES)
-    return b" a a a" in marked.replace(b"_", b" ") or b" _" in marked or b"_ " in marked or b"__" in marked
+    if b"_" in marked:
+        if b" _" in marked or b"_ " in marked or b"__" in marked:
+            return True
+        marked = marked.replace(b"_", b" ")  # between letters, it parts them or is part of a longer word
+    return b" a a a" in marked
 
 
 _WITH_LOW_LINES = _LETTERS_AND_BETWEEN[: ord("_")] + b"_" + _LETTERS_AND_BETWEEN[ord("_") + 1 :]
@@ -315,7 +325,10 @@ def danger_of_step(text: str) -> str:
 
 def _plain(text: str) -> str:
     text = clean(text)
-    return text if text.isascii() else normalize("NFKC", text).translate(LOOK_ALIKES)
+    if text.isascii():
+        return text
+    text = normalize("NFKC", text)
+    return text if _LOOK_ALIKES.isdisjoint(beyond_ascii(text)) else text.translate(LOOK_ALIKES)
 
 
 def _configures(command: Command) -> bool:

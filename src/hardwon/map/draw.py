@@ -64,10 +64,19 @@ def known_of(db: Database, project: str, *, for_a_task: bool = True) -> Known:
     folders = here(db, project)
     history = _followed(trips(db, project)[-VISITS_KEPT:], folders)
     known = draw(history, worded=for_a_task, declared=scripts_of(folders))
-    for number in range(max(0, len(history) - VISITS_TRIED), len(history)) if for_a_task else ():
-        visit = known.visits[number]
-        visit.told, visit.came_true = tried(history[:number], history[number])
+    if for_a_task:
+        _try(known, history)
     return known
+
+
+def _try(known: Known, history: Sequence[Trip]) -> None:
+    """Note what the map would have told its newest sessions."""
+    first = max(0, len(history) - VISITS_TRIED)
+    marks = _marks(history[:first])
+    for number in range(first, len(history)):
+        visit = known.visits[number]
+        visit.told, visit.came_true = tried(history[:number], history[number], marks)
+        _add_marks(marks, history[number])
 
 
 def here(db: Database, project: str) -> list[Path]:
@@ -97,12 +106,15 @@ def _followed(history: Sequence[Trip], folders: Sequence[Path]) -> list[Trip]:
     ]
 
 
-def tried(before: Sequence[Trip], trip: Trip) -> tuple[int, int]:
-    """(files that the map would have told a session, those of them that it touched)."""
+def tried(before: Sequence[Trip], trip: Trip, marks: _Marks | None = None) -> tuple[int, int]:
+    """(files that the map would have told a session, those of them that it touched).
+
+    `marks` are those of the sessions before, for who has counted them.
+    """
     if not before:
         return 0, 0
     ended = [past for past in before if past.ended_at <= trip.at]
-    told = worth_telling(Ranked(draw(ended), trip.words))
+    told = worth_telling(Ranked(draw(ended, marks=marks if len(ended) == len(before) else None), trip.words))
     return len(told), sum(file.path in trip.edited or file.path in trip.looked for file in told)
 
 
@@ -159,10 +171,16 @@ def _symbols(rows: Sequence[TouchRow]) -> dict[str, str]:
     return found
 
 
-def draw(history: Sequence[Trip], *, worded: bool = True, declared: Collection[str] = ()) -> Known:
+_Marks = dict[str, Counter[str]]
+"""File → the marks of words that stood in it, and in how many sessions."""
+
+
+def draw(
+    history: Sequence[Trip], *, worded: bool = True, declared: Collection[str] = (), marks: _Marks | None = None
+) -> Known:
     """The map after these sessions, which are in the order of time; with the words of tasks and files, or without.
 
-    `declared` are the scripts that the project's own manifest names.
+    `declared` are the scripts that the project's own manifest names, `marks` those of the sessions, where counted.
     """
     edited: dict[str, list[int]] = defaultdict(list)
     looked: dict[str, list[int]] = defaultdict(list)
@@ -179,9 +197,10 @@ def draw(history: Sequence[Trip], *, worded: bool = True, declared: Collection[s
         for path in {*edited, *looked}
         if tellable(path)
     ]
-    files.sort(key=lambda file: (-_weight(file, len(history)), file.path))
+    if len(files) > FILES_KEPT:
+        files.sort(key=lambda file: (-_weight(file, len(history)), file.path))
     if worded:
-        _describe(files[:FILES_KEPT], history)
+        _describe(files[:FILES_KEPT], _marks(history) if marks is None else marks)
     tasks = [_task(trip.words) if worded else frozenset[str]() for trip in history]
     numbered = [
         Visit(trip.at, trip.branch, title(trip.words), task, norm, trip.outcome)
@@ -200,16 +219,23 @@ def _task(words: str) -> frozenset[str]:
     return frozenset(unique_terms(words[:_CHARACTERS_OF_A_TASK])[:_TERMS_KEPT])
 
 
-def _describe(files: Sequence[File], history: Sequence[Trip]) -> None:
-    """Give each file the marks that tell it best from the others."""
-    seen: dict[str, Counter[str]] = {file.path: Counter() for file in files}
+def _marks(history: Iterable[Trip]) -> _Marks:
+    found: _Marks = {}
     for trip in history:
-        for path, marks in trip.symbols.items():
-            if path in seen:
-                seen[path].update(cut(marks))
-    weight = rarity(seen.values()) if any(len(own) > SYMBOLS_KEPT for own in seen.values()) else {}
-    for file in files:
-        own = seen[file.path]
+        _add_marks(found, trip)
+    return found
+
+
+def _add_marks(found: _Marks, trip: Trip) -> None:
+    for path, marks in trip.symbols.items():
+        found.setdefault(path, Counter()).update(cut(marks))
+
+
+def _describe(files: Sequence[File], marks: _Marks) -> None:
+    """Give each file the marks that tell it best from the others."""
+    seen = [marks.get(file.path, Counter()) for file in files]
+    weight = rarity(seen) if any(len(own) > SYMBOLS_KEPT for own in seen) else {}
+    for file, own in zip(files, seen, strict=True):
         best = sorted(own)
         if len(own) > SYMBOLS_KEPT:
             best = sorted(sorted(best, key=lambda one: -own[one] * weight[one])[:SYMBOLS_KEPT])

@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 import re
 from binascii import b2a_base64, crc32
+from collections import Counter
 from functools import lru_cache
+from itertools import chain
 from operator import mul
 
 from hardwon.map.known import parted, worked_lately
@@ -328,10 +330,7 @@ def _shares(held: dict[str, list[int]], weight: dict[str, float], count: int) ->
 def rarity(sets: Iterable[Iterable[str]], count: int | None = None) -> dict[str, float]:
     """Of each word: the fewer of the sets have it, the more."""
     listed = list(sets)
-    held: dict[str, int] = {}
-    for words in listed:
-        for term in words:
-            held[term] = held.get(term, 0) + 1
+    held = Counter(chain.from_iterable(listed))
     of_number = {number: math.log(1 + (count or len(listed)) / number) for number in set(held.values())}
     return {term: of_number[number] for term, number in held.items()}
 

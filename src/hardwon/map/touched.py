@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from heapq import nlargest
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
@@ -116,11 +119,13 @@ def touches(calls: Iterable[Call], at: Place) -> list[Touch]:
 
 def symbols(contents: Sequence[str]) -> str:
     """Marks of the words that names in a file are made of: those that stand there most."""
-    counted: Counter[str] = Counter()
+    counted: dict[str, int] = {}
+    before = counted.get
     for word, times in Counter(chain.from_iterable(map(_words, contents))).items():
         for term in _terms_in(word):
-            counted[term] = counted.get(term, 0) + times
-    return " ".join(sorted({mark(term) for term, _ in counted.most_common(SYMBOLS_PER_TOUCH)}))
+            counted[term] = before(term, 0) + times
+    most = nlargest(SYMBOLS_PER_TOUCH, counted, key=counted.__getitem__)
+    return " ".join(sorted({mark(term) for term in most}))
 
 
 def _words(content: str) -> list[str]:
@@ -363,26 +368,43 @@ class _Shown:
             for number, (call, output) in enumerate(zip(calls, outputs, strict=False))
             if output and not _lists(call)
         ]
-        self._said: dict[int, str] = {}
+        self._said: list[str] = []
+        """What some of them say, joined: of most texts that are asked about, none says anything."""
+        self._many_said = 0
 
     def any_of(self, texts: Mapping[str, int]) -> bool:
         """Whether any of these was printed before its call, by one that does not itself hold it."""
         return any(self._held(text, before) for text, before in texts.items() if len(text) >= _LEAST_CHARACTERS)
 
     def _held(self, text: str, before: int) -> bool:
-        earlier = [
-            (number, output) for number, subject, output in self._printed if number < before and text not in subject
-        ]
-        if any(text in output for _, output in earlier):
-            return True
-        return not is_usual(text) and any(text.lower() in self._undisguised(*printed) for printed in earlier)
+        for number, subject, output in self._printed:
+            if number >= before:
+                break
+            if text in output and text not in subject:
+                return True
+        lowered = text.lower()
+        if is_usual(text) or not self._may_be_said(lowered, before):
+            return False
+        return any(
+            lowered in _comparable(output)
+            for number, subject, output in self._printed
+            if number < before and text not in subject
+        )
 
-    def _undisguised(self, number: int, output: str) -> str:
-        if number not in self._said:
-            from hardwon.failures.provenance import comparable  # noqa: PLC0415 - drawing a map needs none of it
+    def _may_be_said(self, lowered: str, before: int) -> bool:
+        """Whether an output says it in any disguise, be it a later one that was looked at already."""
+        count = bisect_left(self._printed, before, key=itemgetter(0))
+        if count > self._many_said:
+            outputs = (output for _, _, output in self._printed[self._many_said : count])
+            self._said.append("\0".join(map(_comparable, outputs)))
+            self._many_said = count
+        return any(lowered in said for said in self._said)
 
-            self._said[number] = comparable(output)
-        return self._said[number]
+
+def _comparable(output: str) -> str:
+    from hardwon.failures.provenance import comparable  # noqa: PLC0415 - drawing a map needs none of it
+
+    return comparable(output)
 
 
 def in_folder(text: str, folder: str) -> str:

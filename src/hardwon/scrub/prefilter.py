@@ -7,7 +7,8 @@ import os
 import re
 import string
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +22,7 @@ from hardwon.scrub.rule import (
     TOKEN_REACH_CHARACTERS,
     Rule,
 )
-from hardwon.text.normalise import HOME_PROBE, MARK_ENDS, blank, is_homeless
+from hardwon.text.normalise import HOME_PROBE, HOME_WORDS, MARK_ENDS, blank, is_homeless
 from hardwon.text.shown import HIDDEN_PROBE, is_plain
 
 # Which of many keywords a text holds.
@@ -52,8 +53,8 @@ _OPEN_END = re.compile(r"[*+]|\{\d+,\}")
 _SPECIAL = (HOME_PROBE, HIDDEN_PROBE)
 _FOREIGN = re.compile("[\u0080-\u1fff\u3040-\ufaff]")
 """Letters beyond ASCII; not the signs, lines and pictures that many an English text has."""
-_NONE: set[int] = set()
-_CHARACTERS_UNTIL_SCANNED = 1_000_000
+_NONE: AbstractSet[int] = frozenset()
+_CHARACTERS_UNTIL_SCANNED = 100_000
 
 
 class Keywords:
@@ -88,15 +89,19 @@ class Keywords:
 class ScannedKeywords:
     """Any number of keywords, all found in one pass by hyperscan, which compiles words without patterns at once."""
 
-    def __init__(self, keywords: Iterable[str]) -> None:
+    def __init__(self, keywords: Iterable[str], any_case: range = range(0)) -> None:
+        """`any_case` are the places of keywords for which the case of ASCII letters does not matter."""
         import hyperscan
 
         self._keywords = list(keywords)
+        flags = [hyperscan.HS_FLAG_SINGLEMATCH] * len(self._keywords)
+        for place in any_case:
+            flags[place] |= hyperscan.HS_FLAG_CASELESS
         database = hyperscan.Database()
         database.compile(
             expressions=[keyword.encode() for keyword in self._keywords],
             ids=list(range(len(self._keywords))),
-            flags=[hyperscan.HS_FLAG_SINGLEMATCH] * len(self._keywords),
+            flags=flags,
             literal=True,
         )
         database.scratch = hyperscan.Scratch(database)
@@ -108,13 +113,20 @@ class ScannedKeywords:
 
     def present(self, text: str) -> list[str]:
         """Those of the keywords that the text holds."""
-        data = text.encode("utf-8", "surrogatepass")
+        return self.present_in(text.encode("utf-8", "surrogatepass"))
+
+    def present_in(self, data: bytes) -> list[str]:
+        """The same of a text in UTF-8."""
+        return [self._keywords[place] for place in self.places(data)]
+
+    def places(self, data: bytes) -> Sequence[int]:
+        """The same as places in the list of keywords."""
         with self._lock:
             self._scan(data, self._note)
             if not self._found:
-                return []
+                return ()
             found, self._found = self._found, []
-        return [self._keywords[number] for number in found]
+        return found
 
 
 @cache
@@ -204,14 +216,17 @@ class KeywordPrefilter:
         self._tokens = _Group(tokens, ManyKeywords(tokens))
         self._named = _Group(named, ManyKeywords(named))
         self._left = _CHARACTERS_UNTIL_SCANNED if installed() else sys.maxsize
+        self._scan: _OneScan | None = None
 
     def _scan_from_now_on(self) -> None:
         """As much text as this process has is worth loading hyperscan for."""
         self._left = sys.maxsize
-        for group in (self._as_is, self._any_case, self._shaped, self._base64, self._tokens, self._named):
-            group.keywords = ScannedKeywords(group.numbers)
+        solid = {**self._base64.numbers, **self._tokens.numbers}, self._named.numbers
+        self._scan = _OneScan(self._as_is.numbers, self._any_case.numbers, self._shaped.numbers, *solid)
 
     def hits(self, text: str, settled: Settled = "") -> Hits:
+        if self._scan is not None:
+            return self._hits_of_one_scan(self._scan, text, settled)
         self._left -= len(text)
         if self._left < 0:
             self._scan_from_now_on()
@@ -223,12 +238,31 @@ class KeywordPrefilter:
         found = self._as_is.of(text) | self._any_case.of(lowered)
         data = text.encode("latin-1", "replace")  # one byte a character, so places are the same
         found |= self._shaped.of(data.translate(_SHAPE).decode("latin-1"))
-        if runs := _long_runs(data):
-            found |= self._base64.of("\n".join(_before(text, runs, TOKEN_REACH_CHARACTERS)))
+        return self._with_tokens(text, data, found)
+
+    def _hits_of_one_scan(self, scan: _OneScan, text: str, settled: Settled) -> Hits:
+        """The same in four passes over the bytes; most texts are short and hold nothing."""
+        data = text.encode("utf-8", "surrogatepass")
+        if settled != "all" and not is_plain(text, data):
+            return Hits(hidden=True)
+        found, homes = scan.of(data)
+        if homes and not settled:
+            return Hits(homes=True)
+        if found and MARK_ENDS[0] in text:  # words inside our own marks are none
+            found = self._as_is.of(text) | self._any_case.of(CasedText(text).lowered)
+        found = found | scan.of_numbers(data)
+        return self._with_tokens(text, data if len(data) == len(text) else text.encode("latin-1", "replace"), found)
+
+    def _with_tokens(self, text: str, data: bytes, found: AbstractSet[int]) -> Hits:
+        """What long runs of letters and digits may be, as well; `data` has a byte for each character."""
+        runs = _long_runs(data)
+        held = self._scan.in_tokens(data) if runs and self._scan is not None else None
+        if runs and held != []:
+            found = found | self._base64.of("\n".join(_before(text, runs, TOKEN_REACH_CHARACTERS)), held)
             pieces = [piece.span() for start, end in runs for piece in _PIECE.finditer(data, start, end)]
-            found |= self._tokens.of("\n".join(_before(text, pieces, TOKEN_REACH_CHARACTERS)))
+            found |= self._tokens.of("\n".join(_before(text, pieces, TOKEN_REACH_CHARACTERS)), held)
             pieces = [(start, end) for start, end in pieces if _DIGIT.search(data, start, end)]
-            found |= self._named.of("\n".join(_before(lowered, pieces, NAME_REACH_CHARACTERS)))
+            found |= self._named.of("\n".join(_before(CasedText(text).lowered, pieces, NAME_REACH_CHARACTERS)), held)
         emails = "@" in text
         return Hits(sorted(found), emails) if found or emails else NOTHING
 
@@ -253,8 +287,48 @@ class _Group:
         self.numbers = numbers
         self.keywords = keywords
 
-    def of(self, haystack: str) -> set[int]:
-        return {number for keyword in self.keywords.present(haystack) for number in self.numbers[keyword]}
+    def of(self, haystack: str, held: Sequence[str] | None = None) -> set[int]:
+        """`held` are all keywords that the text holds anywhere, where they are known."""
+        if held is None:
+            present = self.keywords.present(haystack)
+        else:
+            present = [keyword for keyword in held if keyword in self.numbers and keyword in haystack]
+        return {number for keyword in present for number in self.numbers[keyword]}
+
+
+class _OneScan:
+    """The keywords of all rules that look at a text as it is or in any case, and home folders, found in one pass."""
+
+    def __init__(
+        self, as_is: Numbers, any_case: Numbers, shaped: Numbers, solid: Collection[str], named: Collection[str]
+    ) -> None:
+        # One with a capital never stands in a lowercase text.
+        cased = [(keyword, numbers) for keyword, numbers in any_case.items() if _lower(keyword) == keyword]
+        self._numbers = [*as_is.values(), *(numbers for _, numbers in cased)]
+        self._homes = len(self._numbers)
+        words = (*as_is, *(keyword for keyword, _ in cased), *HOME_WORDS)
+        self._keywords = ScannedKeywords(words, any_case=range(len(as_is), self._homes))
+        self._shaped = list(shaped.values())
+        self._shapes = ScannedKeywords(shaped)
+        self._solid = ScannedKeywords((*solid, *named), any_case=range(len(solid), len(solid) + len(named)))
+
+    def of(self, data: bytes) -> tuple[AbstractSet[int], bool]:
+        """(the rules that it may match, whether it may name a home folder)."""
+        found = self._keywords.places(data)
+        if not found:
+            return _NONE, False
+        numbers = {number for place in found if place < self._homes for number in self._numbers[place]}
+        return numbers, max(found) >= self._homes
+
+    def of_numbers(self, data: bytes) -> AbstractSet[int]:
+        """The rules that look for shapes of numbers."""
+        shape = data.translate(_SHAPE)
+        found = self._shapes.places(shape) if b"0" in shape else ()
+        return {number for place in found for number in self._shaped[place]} if found else _NONE
+
+    def in_tokens(self, data: bytes) -> list[str]:
+        """The words in it that may stand in or before a token; often none, for most long runs are paths."""
+        return self._solid.present_in(data)
 
 
 def _long_runs(data: bytes) -> list[tuple[int, int]]:

@@ -41,7 +41,7 @@ from hardwon.text.normalise import base_name
 
 _RESET_TO = re.compile(r"^Shell cwd was reset to (/.+)\Z", re.MULTILINE)
 _RUN_IN = re.compile(r'"workdir": ?"(/[^"\n]+)"|^Directory: `(/[^`\n]+)`', re.MULTILINE)
-_ABSOLUTE = re.compile(r"(?<![\w./~:-])/(?:[\w.@+-]+/)+[\w.@+-]+")
+_ABSOLUTE = re.compile(r"/(?<![\w./~:-]/)(?:[\w.@+-]+/)+[\w.@+-]+")  # its first sign first: far faster to find
 _LAYOUT = frozenset("src pkg cmd lib docs doc test tests internal app apps packages scripts node_modules".split())
 _MAC_HOME = re.compile(r"/Users/[^/]+")
 _TAIL_CHARACTERS_SEARCHED = 400
@@ -65,7 +65,9 @@ class Paths:
         output = tool.output or ""
         if call.action == "run":
             self._stated.update(_RESET_TO.findall(output[-_TAIL_CHARACTERS_SEARCHED:]))
-            self._stated.update(quoted or named for quoted, named in _RUN_IN.findall(f"{tool.inputs}\n{tool.fenced}"))
+            given = f"{tool.inputs}\n{tool.fenced}"
+            if '"workdir"' in given or "Directory: `" in given:
+                self._stated.update(quoted or named for quoted, named in _RUN_IN.findall(given))
         if call.target.startswith("./"):
             namesakes = self._relative[base_name(call.target)]
             if len(namesakes) < _MAX_NAMESAKES:

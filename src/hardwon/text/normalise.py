@@ -104,6 +104,8 @@ _WINDOWS_HOME = (
     r"(?i)(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/)"
     rf"(?:[\w.+%-]{{1,32}}(?: [\w.+-]{{1,32}}){{0,2}}(?=[\\/])|{_PERSON})"
 )
+HOME_WORDS = ("/home/", "/root", *_WINDOWS_TAILS)
+"""One of them stands wherever `tilde` finds something to shorten."""
 HOME_PROBE = r"/home/|/Users/|/root|(?i::(?:\\{1,4}|/)users)"
 """Where `tilde` may find something to shorten, for a search over many patterns at once."""
 
@@ -119,7 +121,10 @@ def tilde(text: str) -> str:
 
 def is_homeless(text: str) -> bool:
     """Whether `tilde` would leave it as it is; it errs on the other side only."""
-    return not any(tail in text for tail in ("/home/", "/root", *_WINDOWS_TAILS))
+    for word in HOME_WORDS:  # noqa: SIM110 - twice as fast as any()
+        if word in text:
+            return False
+    return True
 
 
 def base_name(path: str) -> str:
@@ -527,6 +532,10 @@ KEYWORDS = {
 def speaks_of_people(text: str) -> bool:
     """Whether there may be something of a person's in it."""
     lowered = text.lower()
-    return any(
-        any(word in lowered for word in words) and re.search(pattern, lowered) for pattern, words in KEYWORDS.items()
-    )
+    for pattern, words in KEYWORDS.items():
+        for word in words:  # by any() it would take twice as long
+            if word in lowered:
+                if re.search(pattern, lowered):
+                    return True
+                break
+    return False

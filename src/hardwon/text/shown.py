@@ -76,15 +76,18 @@ def beyond_ascii(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
-def is_plain(text: str) -> bool:
-    """Whether `clean` would leave it as it is, or nearly always so: it errs on the other side only."""
-    if text.isascii():
-        # Deleting bytes and comparing lengths is ten times faster than a regex search.
-        seen = text.encode("ascii").translate(None, _ASCII_UNSEEN)
-        return len(seen) == len(text) and "\r" not in text
-    data = text.encode("utf-8", "surrogatepass")
+def is_plain(text: str, data: bytes | None = None) -> bool:
+    """Whether `clean` would leave it as it is, or nearly always so: it errs on the other side only.
+
+    `data` is the text in UTF-8, where somebody has it.
+    """
+    if data is None:
+        data = text.encode("utf-8", "surrogatepass")
+    # Deleting bytes and comparing lengths is ten times faster than a regex search.
     if len(data.translate(None, _ASCII_UNSEEN)) < len(data) or "\r" in text:
         return False
+    if len(data) == len(text):
+        return True
     if _SUSPECT_OR_SELECTOR.search(beyond_ascii(text)) is None:
         return True
     return _SUSPECT.search(text) is None and re.search(_SELECTOR_BESIDE_ASCII, text) is None
@@ -155,8 +158,10 @@ def unfenced(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Text that can stand inside the fence: one line, no control characters, none of our tags."""
-    flat = _CONTROLS.sub("", text.replace("\r", " ").replace("\n", " "))
-    previous = None
+    flat = text.replace("\r", " ").replace("\n", " ")
+    if not flat.isprintable():
+        flat = _CONTROLS.sub("", flat)
+    previous = None if "<" in flat else flat
     while previous != flat:  # removing a tag may join the halves of another
         previous, flat = flat, _OWN_TAGS.sub("", flat)
     return " ".join(flat.split())
@@ -206,17 +211,34 @@ def fenced(content: str, key: bytes) -> str:
 # Calibrated on windows of 200 to 4,000 characters of real sessions: cl100k and o200k practically never need more
 # tokens than estimated, and English prose is estimated a quarter too high.
 
-# Each match stands for one token. A space before a word or a sign matches nothing: it is free.
+# What a text is made of, a byte for each character: words are looked at by the patterns below, all else is counted.
+_REST_OF_A_CHARACTER = bytes(range(0x80, 0xC0))
+
+
+def _kind(code: int) -> int:
+    """A space, a digit, a letter, a sign, a line break, Cyrillic, or anything else."""
+    sign = chr(code)
+    if code >= 0x80:
+        return ord("y") if 0xD0 <= code <= 0xD3 else ord("c")
+    if sign in "\r\n":
+        return code
+    if "!" <= sign <= "~":
+        return ord("0" if sign.isdigit() else "a" if sign.isalpha() else ".")
+    return ord(" " if sign in " \t" else "c")
+
+
+@lru_cache(maxsize=1)  # most hooks count nothing
+def _tables() -> tuple[bytes, bytes]:
+    """(what leaves only words, what leaves only kinds)."""
+    apart = bytes(code if chr(code).isalnum() and code < 0x80 else ord(" ") for code in range(256))
+    return apart, bytes(map(_kind, range(256)))
+
+
+# Each match stands for one token of a word.
 _PIECE = lazy_pattern(
     r"[a-z](?:(?<![a-z].)[a-z]{0,5}|[a-z]{0,3})"  # six letters of a word, then four at a time
     r"|[A-Z][a-z]{1,3}|[A-Z]{1,2}"
     r"|[0-9]{1,2}"
-    r"|[!-/:-@\[-`{-~]{1,2}"
-    r"|\r?\n"
-    r"|[ \t]{1,16}(?=[ \t])|[ \t](?![!-/:-~])"
-    r"|[\x00-\x08\x0b-\x1f\x7f]"
-    r"|[\u0400-\u04ff]{1,2}"
-    r"|[^\x00-\x7f]"
 )
 
 # Ids, hashes and base64 break into smaller tokens than words do. What gives them away is
@@ -244,19 +266,33 @@ _HALF_TOKENS_MORE = (
 )
 
 
-_NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]")
-
-
 def estimate(text: str) -> int:
     """About how many tokens `text` costs, rather too many than too few.
 
     Lines add up: joined lines never cost more than each line and a token for its line break.
     """
-    tokens = len(_PIECE.findall(text)) + len(_OPAQUE.findall(text))
-    if text.isascii():
+    data = text.encode("utf-8", "surrogatepass")
+    apart, of_kind = _tables()
+    words = Counter(data.translate(apart).split())
+    tokens = sum(_tokens_of_word(word) * count for word, count in words.items())
+    kinds = data.translate(of_kind, _REST_OF_A_CHARACTER)
+    tokens += kinds.count(b"..") + kinds.replace(b"..", b"").count(b".")  # two signs are one, as are two of Cyrillic
+    tokens += kinds.count(b"\n") + kinds.count(b"\r") - kinds.count(b"\r\n") + kinds.count(b"c")
+    # Of spaces in a row sixteen are one, and the last is free before a word or a sign.
+    runs = [len(run) for run in re.findall(b"  +", kinds)]
+    tokens += sum((run + 14) // 16 for run in runs)
+    tokens += kinds.count(b" ") - sum(runs) + len(runs) - kinds.count(b" a") - kinds.count(b" .")
+    if len(data) == len(text):
         return tokens
-    halves = sum(_half_tokens_more(char) * count for char, count in Counter(_NOT_ASCII.findall(text)).items())
+    tokens += kinds.count(b"yy") + kinds.replace(b"yy", b"").count(b"y")
+    halves = sum(_half_tokens_more(char) * count for char, count in Counter(beyond_ascii(text)).items())
     return tokens + (halves + 1) // 2
+
+
+@lru_cache(maxsize=1 << 13)
+def _tokens_of_word(word: bytes) -> int:
+    said = word.decode("ascii")
+    return len(_PIECE.findall(said)) + len(_OPAQUE.findall(said))
 
 
 @lru_cache(maxsize=1 << 12)

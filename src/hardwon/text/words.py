@@ -204,7 +204,7 @@ def _pairs(run: str) -> list[str]:
 
 def _spaced_terms(text: str) -> list[str]:
     chunks = _CHUNK_OR_NOT if "'" in text or "’" in text else _CHUNK  # looking for `don't` takes a third longer
-    return [term for chunk in chunks.findall(text) for term in _terms_of(chunk)]
+    return list(chain.from_iterable(map(_terms_of, chunks.findall(text))))
 
 
 @lru_cache(maxsize=1 << 15)
@@ -312,6 +312,8 @@ def called(text: str) -> str:
 
 
 def _without_accents(text: str) -> str:
+    if text.isascii():
+        return text
     from unicodedata import combining, normalize  # noqa: PLC0415
 
     return "".join(sign for sign in normalize("NFD", text) if not combining(sign))

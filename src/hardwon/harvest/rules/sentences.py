@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from importlib.resources import files
+from itertools import chain
 from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any, Literal, NamedTuple
 
 from hardwon.model.session import Message, Session
+from hardwon.scrub.prefilter import Keywords, scanned
 from hardwon.sessions.origin import INTERRUPTED
 from hardwon.text.normalise import lazy_pattern
 
@@ -178,10 +180,13 @@ def _in_line(line: str) -> Iterator[str]:
             yield sentence
 
 
+_LETTERS_AND_SPACES = bytes(code for code in range(0x80) if chr(code).isalpha() or chr(code).isspace())
+
+
 def _is_prose(sentence: str) -> bool:
     if not sentence.isascii():
         return True
-    letters = sum(sign.isalpha() or sign.isspace() for sign in sentence)
+    letters = len(sentence) - len(sentence.encode("ascii").translate(None, _LETTERS_AND_SPACES))
     words = sum(len(word) > 1 for word in sentence.split())
     return letters > _PROSE * len(sentence) and words >= _FEWEST_WORDS
 
@@ -216,8 +221,14 @@ class _GatedPattern:
         """Every match holds one of these; None where there are none, and every text must be searched."""
         return _required(_parser.parse(self._source, self._flags))
 
+    @cached_property
+    def ascii_literals(self) -> tuple[str, ...] | None:
+        """Those of them that a text of ASCII may hold."""
+        return self.literals if self.literals is None else tuple(filter(str.isascii, self.literals))
+
     def search(self, text: str) -> re.Match[str] | None:
-        if self.literals is None or _holds(_folded(text), self.literals):
+        literals = self.ascii_literals if text.isascii() else self.literals
+        if literals is None or _holds(_folded(text), literals):
             return self.compiled.search(text)
         return None
 
@@ -362,18 +373,32 @@ _LONG_MESSAGES = (300, 800, 2_000)
 _WORDS = (4, 7, 12, 20, 32)
 
 
-@lru_cache(maxsize=1)
-def _gates() -> list[tuple[str, tuple[str, ...], _GatedPattern]]:
-    """The patterns, each with what a match of it must hold: many are asked about every sentence."""
-    return [(name, one.literals or ("",), one) for name, one in _PATTERNS.items()]
+class _Forms:
+    """The patterns of all forms, and which of them a sentence may match: many are asked about every sentence."""
+
+    def __init__(self) -> None:
+        self._all = list(_PATTERNS.items())
+        self._always = [at for at, one in enumerate(_PATTERNS.values()) if one.literals is None]
+        self._of_literal: dict[str, list[int]] = {}
+        for at, one in enumerate(_PATTERNS.values()):
+            for literal in one.literals or ():
+                self._of_literal.setdefault(literal, []).append(at)
+        self._literals = scanned(tuple(self._of_literal)) or Keywords(self._of_literal)
+
+    def of(self, sentence: str) -> list[str]:
+        held = map(self._of_literal.__getitem__, self._literals.present(_folded(sentence)))
+        able = sorted({*self._always, *chain.from_iterable(held)})
+        return [name for name, one in map(self._all.__getitem__, able) if one.compiled.search(sentence)]
+
+
+_forms = lru_cache(maxsize=1)(_Forms)
 
 
 def features(
     sentence: str, *, first: bool = False, item: bool = False, nth: int = 0, length: int = 0, stopped: bool = False
 ) -> list[str]:
     """The names of what is to be seen in a sentence and of where it stands."""
-    folded = _folded(sentence)
-    found = [name for name, literals, one in _gates() if _holds(folded, literals) and one.compiled.search(sentence)]
+    found = _forms().of(sentence)
     words = len(sentence.split()) if sentence.isascii() else len(sentence) / _CHARACTERS_PER_WORD_WITHOUT_SPACES
     found += [f"{count} words" for count in _WORDS if words >= count]
     found += [f"message of {count}" for count in _LONG_MESSAGES if length >= count]
