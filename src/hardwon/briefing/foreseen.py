@@ -1,8 +1,9 @@
 """The failures that a session is likely to meet, the likeliest first, each as a line with what worked against it.
 
 A failure that was met once comes back as often as errors of this project do: the rate of all projects at first, then
-what its own sessions show, so that a project whose errors never come back falls silent. With every session since, its
-own record counts more than that rate: those that met it again of those that might have, the older the lighter.
+what its own sessions show. With every session since, its own record counts more than that rate: those that met it again
+of those that might have, the older the lighter. How many are told follows how many of the project's errors came back
+(`policy.most_told`). A mistake in the code that one session met is not told without a fix: it was mended there.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ _FADES = 0.3
 """How fast an error that was not met lately grows unlikely, over what its record says."""
 _WEIGHT_OF_A_MISTAKE = 0.4
 """Of the day, in the code: it is mended where it is met."""
+WORTH_OF_A_FIX = 1.6
+"""A line with what worked is of use to whom it comes true, and such errors come back more often."""
 _SURROUNDINGS = lazy_pattern(
     r"not found|not recognized|[Nn]o such file|ENOENT|does not exist|already exists|outside repository|not a git repo"
     r"|[Cc]annot find (?:the |a )?(?:path|module|package)|[Cc]an't cd|volume label|did not match any|matches found"
@@ -96,6 +99,11 @@ def _weight_of_all(sessions: int) -> float:
     return sum(map(_weight, range(sessions)))
 
 
+def of_one_day(chance: Chance, sessions: int, *, fixed: bool) -> bool:
+    """A mistake in the code that one session met, and of which nothing is known but that."""
+    return chance.is_mistake and sessions == 1 and not fixed
+
+
 _FAILURES_CONSIDERED = 500
 
 
@@ -120,13 +128,19 @@ def failure_lines(
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
         chance = chances.of(one)
-        scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance))
-    scored.sort(key=lambda entry: (-entry[0], best_fix(fixes[entry[1].row.id]) is None, entry[1].row.id))
-    most = most_told(met.errors, met.different)
-    told = [entry for entry in scored[:most] if once_is_enough or not unlikely(entry[0], scored[0][0])]
+        fixed = best_fix(fixes[one.row.id]) is not None
+        fit = fits.get(one.row.id, 0.0)
+        if of_one_day(chance, one.row.sessions, fixed=fixed) and not fit and not once_is_enough:
+            left_out.append(LeftOut(id=one.row.id, reason="a mistake in the code that one session met"))
+            continue
+        scored.append((chance.value * (WORTH_OF_A_FIX if fixed else 1) * (1 + fit), one, chance))
+    scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
+    most = FAILURES_TOLD if once_is_enough else most_told(met.errors, met.different)
+    told = [entry for entry in scored[:most] if once_is_enough or not unlikely(entry[0], scored[0][0], most)]
     full = "likelier failures fill the block" if most == FAILURES_TOLD else "errors do not come back here"
     left_out.extend(
-        LeftOut(id=one.row.id, reason=unlikely(value, scored[0][0]) or full) for value, one, _ in scored[len(told) :]
+        LeftOut(id=one.row.id, reason=unlikely(value, scored[0][0], most) or full)
+        for value, one, _ in scored[len(told) :]
     )
     return [
         as_line(one, fixes[one.row.id], round(value, 9), _why_failure(one, chance, fits.get(one.row.id, 0.0)))
@@ -193,7 +207,6 @@ def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]]
         hook=row.family == "hook",
         occurrences=row.occurrences,
         sessions=row.sessions,
-        last_seen=row.last_seen,
         worked=worked,
         avoid=avoid,
         waits=waits,
