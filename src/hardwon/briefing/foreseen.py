@@ -219,7 +219,12 @@ def _speaker(row: FailureRow) -> str:
         return ""
     named = re.match(r"([a-z][\w.-]*): ", row.error)
     said = named.group(1) if named and named.group(1) in row.command.split() else ""
-    gist = told_command(row.command, row.error) if row.family != "hook" else presentable(tools.gist(row.command))
+    where = row.family not in ("usage", "shell")  # the same wherever it is called
+    gist = (
+        told_command(row.command, row.error, where=where)
+        if row.family != "hook"
+        else presentable(tools.gist(row.command))
+    )
     if (said or row.error.endswith(f": {gist}")) and all(word.rstrip("…") in row.error for word in gist.split()):
         return ""  # the line says it all
     return gist if not said or said in gist.split() else said
