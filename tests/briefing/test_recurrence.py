@@ -46,6 +46,8 @@ def test_what_the_surroundings_refuse_is_likelier_than_a_mistake_in_the_code_of_
     folder = met(1, family="shell", words="ls: docs/: No such file or directory")
     module = met(1, family="python", words="ModuleNotFoundError: No module named 'tide'")
     assert chance(mistake) < min(chance(other) for other in (missing, folder, module))
+    test = met(1, family="jest", words="expect(tide).toBe(3): Received: 4 (says so if the gauge does not exist)")
+    assert chance(test) == chance(mistake)
 
 
 def test_one_line_is_told_where_less_than_a_tenth_of_the_errors_comes_back() -> None:

@@ -46,6 +46,7 @@ _SURROUNDINGS = lazy_pattern(
     r"|[Tt]imed out|could not read Username|[Cc]redentials|API_KEY|ownership|[Uu]nauthorized|[Ff]orbidden"
 )
 """What a machine, a shell or a service refuses."""
+_NAME_OF_A_TEST = lazy_pattern(r" \([^()]*(?:\([^()]*\)[^()]*)*\)$")
 
 
 class Chance(NamedTuple):
@@ -86,7 +87,7 @@ class Chances:
 
 @lru_cache(maxsize=4096)  # a replay asks again for every session
 def _is_of_surroundings(error: str) -> bool:
-    return _SURROUNDINGS.search(error) is not None
+    return _SURROUNDINGS.search(_NAME_OF_A_TEST.sub("", error)) is not None
 
 
 def _weight(age: int) -> float:
