@@ -1,9 +1,9 @@
 """Short histories for the independent judge, cut from the long ones: `python -m benchmarks.judge_pieces OUT FOLDER...`
 
 The judge reads no errors from most SpecStory layouts. Each folder's sessions are read as a harvest reads them and
-written as Claude Code logs, without what a terminal shows beside a command's own words: whole, and in pieces of 9 and of
-16 sessions, each as if it were a project of its own, in OUT/<project>-<whole, 9 or 16>-<first session>. Replay the judge
-on each; docs/tables.md has what it found.
+written as Claude Code logs, without what a terminal shows beside a command's own words: whole, and in pieces of 9 and
+of 16 sessions, each as if it were a project of its own, in OUT/<project>-<whole, 9 or 16>-<first session>. Replay the
+judge on each; docs/tables.md has what it found.
 """
 
 from __future__ import annotations
