@@ -373,7 +373,7 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("pytest", ("FAILED ", "ERROR ", "ERROR: ", "=== FAILURES", "=== ERRORS", "=== test session", "pytest: error",
                 "conftest")),
     ("unittest", ("\nFAIL: ", "\nERROR: ", "_FailedTest")),
-    ("jest", ("\n✗ ", "FAIL ", "●", " failing", "No test files found", "No tests found", "(fail) ", "spec.ts:",
+    ("jest", ("\n✗ ", "FAIL ", "●", " failing", "No test files found", "No tests found", "did not match any test", "(fail) ", "spec.ts:",
               "spec.js:", "spec.tsx:", "# Unhandled error")),
     ("tsc", ("error TS",)),
     ("eslint", (" error  ", "ESLint", "eslint", " lint/", " ━━", "Prettier", "[warn] ", "[error] ", "✖ ")),
