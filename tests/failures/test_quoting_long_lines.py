@@ -455,7 +455,7 @@ def test_the_file_below_an_error_that_names_none_is_told() -> None:
 
 
 def test_a_runner_that_found_no_such_test_says_which() -> None:
-    output = "bun test v1.2.10\nThe following filters did not match any test files:\n src/tide.test.ts\n4 files searched"
+    output = "bun test v1.2.10\nThe following filters did not match any test files:\n src/tide.test.ts\n4 searched"
     found = fingerprint(output, "bun test src/tide.test.ts")
     assert found
     assert error_line(found).endswith("did not match any test files: src/tide.test.ts")
