@@ -48,10 +48,10 @@ FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
 SPARE_LINES = 16
-_CAME_BACK_BEFORE, _ERRORS_BEFORE = 1, 6
-"""As if of six errors one had come back: about what the projects to tune on show."""
+_CAME_BACK_BEFORE, _ERRORS_BEFORE = 2, 12
+"""As if of twelve errors two had come back: about what the projects to tune on show."""
 _LEAST_SHARE = 0.1
-_TOLD_WHERE_FEW_COME_BACK = 1
+_TOLD_WHERE_FEW_COME_BACK = 2
 LEAST_CHANCE = 0.01
 LEAST_OF_THE_LIKELIEST = 0.1
 LESSON_TOKENS = 1_800
@@ -96,7 +96,7 @@ def below_bar(confidence: float, min_confidence: float) -> str:
 
 
 def most_told(errors: int, different: int) -> int:
-    """How many failures a session is told at the most: one where less than a tenth of the errors comes back."""
+    """How many failures a session is told at the most: two where less than a tenth of the errors comes back."""
     share = (_CAME_BACK_BEFORE + errors - different) / (_ERRORS_BEFORE + errors)
     return FAILURES_TOLD if share >= _LEAST_SHARE else _TOLD_WHERE_FEW_COME_BACK
 
