@@ -34,7 +34,7 @@ OTHER_HISTORIES = ("replay/specstory-cli", "transcripts/opencode", "transcripts/
 BUDGETS = (150, 300, 600)
 PIECES = (8, 13, 20)
 WHOLE = 1 << 20
-BARS = (0.0, 0.05, LEAST_OF_THE_LIKELIEST, 0.25, 0.5)
+BARS = (0.0, 0.1, 0.15, LEAST_OF_THE_LIKELIEST, 0.5)
 _LEAST_FORESEEABLE = 5
 _LEAST_SHARE = 0.1
 
@@ -45,7 +45,9 @@ class Known(NamedTuple):
     id: str
     tokens: int
     chance: float
-    """By which it is ranked: what a fix is worth is in it, and nothing for what is not told at all."""
+    """Nothing for what is not told at all."""
+    worth: float
+    """By which it is ranked."""
     age: int
     met: int
 
@@ -130,9 +132,8 @@ def choices(piece: Sequence[Start]) -> list[Choice]:
                     Known(
                         one.row.id,
                         tokens,
-                        0.0
-                        if foreseen.of_one_day(chance, len(one.visits), fixed=fixed)
-                        else chance.value * (foreseen.WORTH_OF_A_FIX if fixed else 1),
+                        0.0 if foreseen.of_one_day(chance, len(one.visits), fixed=fixed) else chance.value,
+                        chance.value * (foreseen.WORTH_OF_A_FIX if fixed else 1),
                         chances.age(one.visits[0]),
                         len(one.visits),
                     )
@@ -152,11 +153,12 @@ def pieces(history: Sequence[Start], length: int) -> list[Choice]:
 
 def likeliest(bar: float) -> Rule:
     def told(choice: Choice) -> list[Known]:
-        best = sorted((one for one in choice.known if one.chance), key=lambda one: -one.chance)[: choice.most]
+        best = sorted((one for one in choice.known if one.chance), key=lambda one: -one.worth)
+        least = bar * max((one.chance for one in best), default=0.0)
         return [
             one
-            for one in best
-            if one.chance >= bar * best[0].chance and not unlikely(one.chance, one.chance, choice.most)
+            for one in best[: choice.most]
+            if one.chance >= least and not unlikely(one.chance, one.chance, choice.most)
         ]
 
     return told

@@ -124,6 +124,7 @@ def failure_lines(
     starts = sessions.starts(db, project, SESSIONS_REMEMBERED)
     chances = Chances(met.errors, met.different, starts, [one.row.first_seen for one in known])
     scored = []
+    likeliest = 0.0
     for one in known:
         if reason := _not_told(one.row):
             left_out.append(LeftOut(id=one.row.id, reason=reason))
@@ -134,18 +135,22 @@ def failure_lines(
         if of_one_day(chance, one.row.sessions, fixed=fixed) and not fit and not once_is_enough:
             left_out.append(LeftOut(id=one.row.id, reason="a mistake in the code that one session met"))
             continue
-        scored.append((chance.value * (WORTH_OF_A_FIX if fixed else 1) * (1 + fit), one, chance))
-    scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
+        value = chance.value * (1 + fit)
+        likeliest = max(likeliest, value)
+        scored.append((value * (WORTH_OF_A_FIX if fixed else 1), value, one, chance))
+    scored.sort(key=lambda entry: (-entry[0], entry[2].row.id))
     most = FAILURES_TOLD if once_is_enough else most_told(met.errors, met.different)
-    told = [entry for entry in scored[:most] if once_is_enough or not unlikely(entry[0], scored[0][0], most)]
+    told = [entry for entry in scored[:most] if once_is_enough or not unlikely(entry[1], likeliest, most)]
     full = "likelier failures fill the block" if most == FAILURES_TOLD else "errors do not come back here"
+    chosen = {one.row.id for _, _, one, _ in told}
     left_out.extend(
-        LeftOut(id=one.row.id, reason=unlikely(value, scored[0][0], most) or full)
-        for value, one, _ in scored[len(told) :]
+        LeftOut(id=one.row.id, reason=unlikely(value, likeliest, most) or full)
+        for _, value, one, _ in scored
+        if one.row.id not in chosen
     )
     return [
-        as_line(one, fixes[one.row.id], round(value, 9), _why_failure(one, chance, fits.get(one.row.id, 0.0)))
-        for value, one, chance in told
+        as_line(one, fixes[one.row.id], round(score, 9), _why_failure(one, chance, fits.get(one.row.id, 0.0)))
+        for score, _, one, chance in told
     ]
 
 
