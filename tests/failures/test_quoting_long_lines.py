@@ -434,6 +434,7 @@ def test_a_stern_reader_knows_which_one_it_was(output: str, command: str, line: 
         ("pnpm test --filter @reef/tide", "Error: the tide is out", "pnpm test --filter @reef/tide"),
         ("node --loader tsx src/tide.ts", "ReferenceError: gauge is not defined", "node src/tide.ts"),
         ("go test -v ./pkg/tide/...", "want high water, got low water", "go test ./pkg/tide/..."),
+        (r"uv pip install --python .venv\Scripts\python.exe tide", "tide was not found", "uv pip install"),
         ("cd you-must-run-this && npm test", "Error: the tide is out", "npm test"),
         ("cd $(mktemp -d) && npm test", "Error: the tide is out", "npm test"),
     ],

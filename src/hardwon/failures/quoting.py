@@ -214,9 +214,9 @@ _CHOOSES = lazy_pattern(
 )
 """Options by which a tool is told which part of a repository it shall work on."""
 _SCRIPT = lazy_pattern(
-    r"\s((?:[\w@.~-]*[\\/])+[\w@.~-]+|[\w@.~-]+\.(?:[cm]?[jt]sx?|py|sh|ps1|rb|php|pl|lua|csproj|sln))(?=\s|$)"
+    r"\s((?:[\w@.~-]*[\\/])+[\w@.~-]+(?<!\.exe)|[\w@.~-]+\.(?:[cm]?[jt]sx?|py|sh|ps1|rb|php|pl|lua|csproj|sln))(?=\s|$)"
 )
-"""A path among the arguments, or a script."""
+"""A path among the arguments, or a script; no program."""
 _OF_A_FOLDER = lazy_pattern(r"(?i)\b(?:repository|worktree|workspace|directory|folder|project)\b")
 _ABSOLUTE = lazy_pattern(r"[~/\\$]|[A-Za-z]:")
 _CHARACTERS_WITH_A_PLACE = 72
