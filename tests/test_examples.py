@@ -54,7 +54,7 @@ def test_what_must_never_be_kept_is_nowhere(memory: Hardwon, home: Path, text: s
         "Never edit files under migrations/versions by hand.",
         "use `make test-fast`",
         "We decided to keep SQLite for tests",
-        "No module named 'asyncpg' (4x in 3 sessions, last 2026-10-20). Worked: run `uv sync --extra postgres`.",
+        "No module named 'asyncpg' (4x in 3 sessions). Worked: run `uv sync --extra postgres`.",
         "Did not help: run `uv sync`.",
         "no such table: readings",
         "[rejected] … -> … (fetch first)",

@@ -73,7 +73,7 @@ def test_of_the_steps_of_a_hook_the_first_and_the_one_that_failed_are_named() ->
 @pytest.mark.parametrize(
     ("output", "command", "line"),
     [
-        ("Error: Request failed", "cd web && npm run sync", "`npm run sync`: Error: Request failed"),
+        ("Error: Request failed", "cd web && npm run sync", "`cd web && npm run sync`: Error: Request failed"),
         ("ValueError: not enough values", "python tides.py", "`python tides.py`: ValueError: not enough values"),
         (
             "The system cannot find the path specified.",

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.quoting import MAX_ERROR_CHARACTERS, generalised, says_what_failed, told_command, without_speaker
+from hardwon.failures.quoting import (
+    MAX_ERROR_CHARACTERS,
+    error_line,
+    generalised,
+    says_what_failed,
+    told_command,
+    without_speaker,
+)
 from hardwon.text.normalise import presentable
 from tests.failures.test_quoting import shown
 
@@ -414,3 +421,42 @@ def test_of_ports_that_differ_the_newest_is_told() -> None:
 )
 def test_a_stern_reader_knows_which_one_it_was(output: str, command: str, line: str) -> None:
     assert shown(output, command) == line
+
+
+@pytest.mark.parametrize(
+    ("command", "line", "told"),
+    [
+        ("cd packages/reef && npm run build", "Error: the tide is out", "cd packages/reef && npm run build"),
+        ("cd packages/reef && npm run build", "src/tide.ts: the tide is out", "npm run build"),
+        ("cd ~/work/reef && npm run build", "Error: the tide is out", "npm run build"),
+        ("cd ~/work/reef && git status", "fatal: not a git repository", "cd ~/work/reef && git status"),
+        ("pnpm --filter @reef/tide test", "Error: the tide is out", "pnpm --filter @reef/tide"),
+        ("pnpm test --filter @reef/tide", "Error: the tide is out", "pnpm test --filter @reef/tide"),
+        ("node --loader tsx src/tide.ts", "ReferenceError: gauge is not defined", "node src/tide.ts"),
+        ("go test -v ./pkg/tide/...", "want high water, got low water", "go test ./pkg/tide/..."),
+        (r"uv pip install --python .venv\Scripts\python.exe tide", "tide was not found", "uv pip install"),
+        ("cd you-must-run-this && npm test", "Error: the tide is out", "npm test"),
+        ("cd $(mktemp -d) && npm test", "Error: the tide is out", "npm test"),
+    ],
+)
+def test_a_line_that_names_no_place_is_led_by_the_part_of_the_repository(command: str, line: str, told: str) -> None:
+    assert told_command(command, line, where=True) == told
+    assert told_command(command, line) in told
+
+
+def test_the_file_below_an_error_that_names_none_is_told() -> None:
+    output = 'error: "tide" has already been declared\n    at /home/jan/reef/src/tide.ts:35:14\n\nBun v1.2.5'
+    found = fingerprint(output, "bun run start")
+    assert found
+    assert error_line(found, command="bun run start").endswith('error: "tide" has already been declared: src/tide.ts')
+    library = output.replace("/home/jan/reef/src", "/home/jan/reef/node_modules/tide")
+    found = fingerprint(library, "bun run start")
+    assert found
+    assert "tide.ts" not in error_line(found, command="bun run start")
+
+
+def test_a_runner_that_found_no_such_test_says_which() -> None:
+    output = "bun test v1.2.10\nThe following filters did not match any test files:\n src/tide.test.ts\n4 searched"
+    found = fingerprint(output, "bun test src/tide.test.ts")
+    assert found
+    assert error_line(found).endswith("did not match any test files: src/tide.test.ts")

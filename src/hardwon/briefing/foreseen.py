@@ -1,8 +1,9 @@
 """The failures that a session is likely to meet, the likeliest first, each as a line with what worked against it.
 
 A failure that was met once comes back as often as errors of this project do: the rate of all projects at first, then
-what its own sessions show, so that a project whose errors never come back falls silent. With every session since, its
-own record counts more than that rate: those that met it again of those that might have, the older the lighter.
+what its own sessions show. With every session since, its own record counts more than that rate: those that met it again
+of those that might have, the older the lighter. How many are told follows how many of the project's errors came back
+(`policy.most_told`). A mistake in the code that one session met is not told without a fix: it was mended there.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ _FADES = 0.3
 """How fast an error that was not met lately grows unlikely, over what its record says."""
 _WEIGHT_OF_A_MISTAKE = 0.4
 """Of the day, in the code: it is mended where it is met."""
+WORTH_OF_A_FIX = 1.6
+"""A line with what worked is of use to whom it comes true, and such errors come back more often."""
 _SURROUNDINGS = lazy_pattern(
     r"not found|not recognized|[Nn]o such file|ENOENT|does not exist|already exists|outside repository|not a git repo"
     r"|[Cc]annot find (?:the |a )?(?:path|module|package)|[Cc]an't cd|volume label|did not match any|matches found"
@@ -43,6 +46,7 @@ _SURROUNDINGS = lazy_pattern(
     r"|[Tt]imed out|could not read Username|[Cc]redentials|API_KEY|ownership|[Uu]nauthorized|[Ff]orbidden"
 )
 """What a machine, a shell or a service refuses."""
+_NAME_OF_A_TEST = lazy_pattern(r" \([^()]*(?:\([^()]*\)[^()]*)*\)$")
 
 
 class Chance(NamedTuple):
@@ -83,7 +87,7 @@ class Chances:
 
 @lru_cache(maxsize=4096)  # a replay asks again for every session
 def _is_of_surroundings(error: str) -> bool:
-    return _SURROUNDINGS.search(error) is not None
+    return _SURROUNDINGS.search(_NAME_OF_A_TEST.sub("", error)) is not None
 
 
 def _weight(age: int) -> float:
@@ -94,6 +98,11 @@ def _weight(age: int) -> float:
 @lru_cache(maxsize=SESSIONS_REMEMBERED + 1)
 def _weight_of_all(sessions: int) -> float:
     return sum(map(_weight, range(sessions)))
+
+
+def of_one_day(chance: Chance, sessions: int, *, fixed: bool) -> bool:
+    """A mistake in the code that one session met, and of which nothing is known but that."""
+    return chance.is_mistake and sessions == 1 and not fixed
 
 
 _FAILURES_CONSIDERED = 500
@@ -115,22 +124,33 @@ def failure_lines(
     starts = sessions.starts(db, project, SESSIONS_REMEMBERED)
     chances = Chances(met.errors, met.different, starts, [one.row.first_seen for one in known])
     scored = []
+    likeliest = 0.0
     for one in known:
         if reason := _not_told(one.row):
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
         chance = chances.of(one)
-        scored.append((chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance))
-    scored.sort(key=lambda entry: (-entry[0], best_fix(fixes[entry[1].row.id]) is None, entry[1].row.id))
-    most = most_told(met.errors, met.different)
-    told = [entry for entry in scored[:most] if once_is_enough or not unlikely(entry[0], scored[0][0])]
+        fixed = best_fix(fixes[one.row.id]) is not None
+        fit = fits.get(one.row.id, 0.0)
+        if of_one_day(chance, one.row.sessions, fixed=fixed) and not fit and not once_is_enough:
+            left_out.append(LeftOut(id=one.row.id, reason="a mistake in the code that one session met"))
+            continue
+        value = chance.value * (1 + fit)
+        likeliest = max(likeliest, value)
+        scored.append((value * (WORTH_OF_A_FIX if fixed else 1), value, one, chance))
+    scored.sort(key=lambda entry: (-entry[0], entry[2].row.id))
+    most = FAILURES_TOLD if once_is_enough else most_told(met.errors, met.different)
+    told = [entry for entry in scored[:most] if once_is_enough or not unlikely(entry[1], likeliest, most)]
     full = "likelier failures fill the block" if most == FAILURES_TOLD else "errors do not come back here"
+    chosen = {one.row.id for _, _, one, _ in told}
     left_out.extend(
-        LeftOut(id=one.row.id, reason=unlikely(value, scored[0][0]) or full) for value, one, _ in scored[len(told) :]
+        LeftOut(id=one.row.id, reason=unlikely(value, likeliest, most) or full)
+        for _, value, one, _ in scored
+        if one.row.id not in chosen
     )
     return [
-        as_line(one, fixes[one.row.id], round(value, 9), _why_failure(one, chance, fits.get(one.row.id, 0.0)))
-        for value, one, chance in told
+        as_line(one, fixes[one.row.id], round(score, 9), _why_failure(one, chance, fits.get(one.row.id, 0.0)))
+        for score, _, one, chance in told
     ]
 
 
@@ -193,7 +213,6 @@ def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]]
         hook=row.family == "hook",
         occurrences=row.occurrences,
         sessions=row.sessions,
-        last_seen=row.last_seen,
         worked=worked,
         avoid=avoid,
         waits=waits,
@@ -206,7 +225,12 @@ def _speaker(row: FailureRow) -> str:
         return ""
     named = re.match(r"([a-z][\w.-]*): ", row.error)
     said = named.group(1) if named and named.group(1) in row.command.split() else ""
-    gist = told_command(row.command, row.error) if row.family != "hook" else presentable(tools.gist(row.command))
+    where = row.family not in ("usage", "shell")  # the same wherever it is called
+    gist = (
+        told_command(row.command, row.error, where=where)
+        if row.family != "hook"
+        else presentable(tools.gist(row.command))
+    )
     if (said or row.error.endswith(f": {gist}")) and all(word.rstrip("…") in row.error for word in gist.split()):
         return ""  # the line says it all
     return gist if not said or said in gist.split() else said

@@ -48,8 +48,10 @@ FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
 SPARE_LINES = 16
-_ERRORS_THAT_TELL = 6
-_TOLD_WHERE_NONE_CAME_BACK = 2
+_CAME_BACK_BEFORE, _ERRORS_BEFORE = 2, 12
+"""As if of twelve errors two had come back: about what the projects to tune on show."""
+_LEAST_SHARE = 0.1
+_TOLD_WHERE_FEW_COME_BACK = 2
 LEAST_CHANCE = 0.01
 LEAST_OF_THE_LIKELIEST = 0.25
 LESSON_TOKENS = 1_800
@@ -94,14 +96,14 @@ def below_bar(confidence: float, min_confidence: float) -> str:
 
 
 def most_told(errors: int, different: int) -> int:
-    """How many failures a session is told at the most: few where several were met and none came back."""
-    none_came_back = errors == different and errors >= _ERRORS_THAT_TELL
-    return _TOLD_WHERE_NONE_CAME_BACK if none_came_back else FAILURES_TOLD
+    """How many failures a session is told at the most: two where less than a tenth of the errors comes back."""
+    share = (_CAME_BACK_BEFORE + errors - different) / (_ERRORS_BEFORE + errors)
+    return FAILURES_TOLD if share >= _LEAST_SHARE else _TOLD_WHERE_FEW_COME_BACK
 
 
-def unlikely(chance: float, likeliest: float) -> str:
-    """Why a failure is not worth a line; empty if it is (docs/measured.md)."""
-    if chance < LEAST_CHANCE:
+def unlikely(chance: float, likeliest: float, most: int) -> str:
+    """Why a failure is not worth one of so many lines; empty if it is (docs/measured.md)."""
+    if most < FAILURES_TOLD and chance < LEAST_CHANCE:
         return "not likely to come back"
     return "" if chance >= LEAST_OF_THE_LIKELIEST * likeliest else "far less likely than others to come back"
 

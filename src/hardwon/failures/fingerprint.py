@@ -74,7 +74,7 @@ def bare(name: str) -> bool:
     return bool(name) and not name.startswith((".", "/", "~", "@/", "#")) and name[1:2] != ":"
 
 
-VERSION = 6
+VERSION = 7
 """Of what recognises an error: failures that an older one has recognised are looked at anew (`refingerprint`)."""
 _SALT = "2"  # not the version: an error that is recognised as before keeps its id
 
@@ -149,7 +149,7 @@ def _fingerprint(output: str, command: str) -> Fingerprint | None:
     if span is None:
         return None
     span = _cause(text, span)
-    span.excerpt = _with_what_follows(span.excerpt, text)
+    span.excerpt = _with_what_follows(span, text)
     if span.family != "lint":  # a line of code follows
         above, mark, line = span.excerpt.rpartition("\n")
         span.excerpt = f"{above}{mark}{unwrapped(line, text)}"
@@ -203,9 +203,9 @@ def _cause(text: str, found: Span) -> Span:
     return cause if cause is not None and named else found
 
 
-def _with_what_follows(excerpt: str, text: str) -> str:
+def _with_what_follows(span: Span, text: str) -> str:
     """A line that only announces what went wrong says nothing without the next."""
-    said = excerpt.rstrip()
+    said = span.excerpt.rstrip()
     last = said.rpartition("\n")[2]
     if re.search(_COUNTS_FIELDS, last):
         after = " ".join(below(last, text)[:2]).split(" [type=")[0]
@@ -216,8 +216,8 @@ def _with_what_follows(excerpt: str, text: str) -> str:
     elif leads_on(said):
         after = continued(last, text)
     else:
-        after = _detail(said, last, text)
-    return f"{said}\n{after}" if after else excerpt
+        after = _detail(said, last, text) or ("" if span.frame else _file_below(said, last, text))
+    return f"{said}\n{after}" if after else span.excerpt
 
 
 DETAIL = "Detail"
@@ -237,6 +237,20 @@ _IN_USE = lazy_pattern(r"(?i)address already in use\W*$|address in use\W*$")
 _ADDRESS_IN_USE = lazy_pattern(
     r"(?i)\b(?:address|port|listen\w*|bind)\b[^\n]{0,24}?((?:[\w.-]+|\[::1?\]|\*)?:\d{2,5}|port \d{2,5})\b"
 )
+
+
+_IN_A_FILE = lazy_pattern(
+    r"(?:at |in |--> |[Ff]ile:? )[\"'(]?(?:file://)?(?P<file>[\w@~./\\:-]*?[\w-]+\.[A-Za-z]\w{0,4})(?:[:(,]|\", line )"
+)
+
+
+def _file_below(said: str, last: str, text: str) -> str:
+    """The file that the line below names, for an error that names none."""
+    found = next(iter(map(_IN_A_FILE.match, below(last, text, 1))), None)
+    if found is None or re.search(LIBRARY, found.group()) or re.search(_PLACE, said):
+        return ""
+    named = re.split(r"[\\/]", found.group("file"))[-2:]
+    return f"{DETAIL}: {'/'.join(named)}"
 
 
 def _detail(said: str, last: str, text: str) -> str:
@@ -359,8 +373,8 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("pytest", ("FAILED ", "ERROR ", "ERROR: ", "=== FAILURES", "=== ERRORS", "=== test session", "pytest: error",
                 "conftest")),
     ("unittest", ("\nFAIL: ", "\nERROR: ", "_FailedTest")),
-    ("jest", ("\n✗ ", "FAIL ", "●", " failing", "No test files found", "No tests found", "(fail) ", "spec.ts:",
-              "spec.js:", "spec.tsx:", "# Unhandled error")),
+    ("jest", ("\n✗ ", "FAIL ", "●", " failing", "No test files found", "No tests found", "did not match any test",
+              "(fail) ", "spec.ts:", "spec.js:", "spec.tsx:", "# Unhandled error")),
     ("tsc", ("error TS",)),
     ("eslint", (" error  ", "ESLint", "eslint", " lint/", " ━━", "Prettier", "[warn] ", "[error] ", "✖ ")),
     ("lint", (".py:", "hook id:", ".pyi:", "reformat", "format ", "SC1", "SC2", "MD0", "sorted",

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import DETAIL, Fingerprint, is_consequence, leads_on
-from hardwon.failures.shell import commands
+from hardwon.failures.shell import Command, commands
 from hardwon.failures.signature import NEVER, VERBS, WORDS, orders, signature
 from hardwon.failures.turns import NO_FOLDER
 from hardwon.text.normalise import lazy_pattern, presentable
@@ -102,7 +102,7 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
     if len(asked) == 1 and "<url>" not in line:
         here = _ON_THIS_MACHINE.match(asked[0])
         line = f"{line} ({here.group(1) if here else presentable(asked[0])})"
-    speaker = shell or _speaker(line, command)
+    speaker = shell or _speaker(line, command, where=found.family != "usage")
     return f"`{speaker}`: {line}" if speaker else line
 
 
@@ -188,12 +188,12 @@ def _names_itself(line: str, command: str) -> bool:
     return line.partition(": ")[0] in command.split()
 
 
-def _speaker(line: str, command: str) -> str:
+def _speaker(line: str, command: str, *, where: bool) -> str:
     """The command that a line is of, as it is told: without what changes from call to call."""
     if _names_itself(line, command):
         return ""
     into = _STEP_INTO.search(command) if _GONE.search(line) else None
-    return presentable(f"cd {into.group(1)}") if into else told_command(command, line)
+    return presentable(f"cd {into.group(1)}") if into else told_command(command, line, where=where)
 
 
 _PREPARES = frozenset(
@@ -206,10 +206,47 @@ _MOST_TOLD_TOGETHER = 3
 _CHARACTERS_TOLD_TOGETHER = 60
 
 
-def told_command(command: str, line: str = "") -> str:
+_PLACE = lazy_pattern(r"[\w…~.-][\\/][\w.~-]|[\w-]\.[a-z]\w{0,4}\b|not found: \S|: (?:command )?not found$")
+"""A line that names a file or a folder, or a program that is nowhere."""
+_CHOOSES = lazy_pattern(
+    r"(?:^|\s)(--(?:filter|workspace|prefix|cwd|dir|project|package|manifest-path)|-C|-F|-w|-p)[ =]"
+    r"([\w@./\\~-]*[A-Za-z][\w./\\-]*)"
+)
+"""Options by which a tool is told which part of a repository it shall work on."""
+_SCRIPT = lazy_pattern(
+    r"\s((?:[\w@.~-]*[\\/])+[\w@.~-]+(?<!\.exe)|[\w@.~-]+\.(?:[cm]?[jt]sx?|py|sh|ps1|rb|php|pl|lua|csproj|sln))(?=\s|$)"
+)
+"""A path among the arguments, or a script; no program."""
+_OF_A_FOLDER = lazy_pattern(r"(?i)\b(?:repository|worktree|workspace|directory|folder|project)\b")
+_ABSOLUTE = lazy_pattern(r"[~/\\$]|[A-Za-z]:")
+_CHARACTERS_WITH_A_PLACE = 72
+
+
+def _which(said: str, one: Command, line: str) -> str:
+    """A command with the part of the repository that it was for: its option, its script, the folder it ran in.
+
+    A whole path is mostly the repository's own, and told only where the line speaks of a folder.
+    """
+    chosen = _CHOOSES.search(one.text)
+    script = _SCRIPT.search(one.text) if not chosen else None
+    if chosen and chosen.group(2) not in said:
+        said = f"{said} {chosen.group(1)} {chosen.group(2)}"
+    elif script and script.group(1) not in said and not said.endswith("…"):
+        said = f"{said} {presentable(script.group(1))}"
+    folder = presentable(one.folder.strip("\"'").rstrip("/"))
+    if not re.search(r"[A-Za-z]", folder) or re.search(r"[$`()<>|]", folder):
+        return said
+    if _ABSOLUTE.match(one.folder.strip("\"'")) and not _OF_A_FOLDER.search(line):
+        return said
+    whole = f"cd {folder} && {said}"
+    return whole if len(whole) <= _CHARACTERS_WITH_A_PLACE and not reads_like_an_order(whole) else said
+
+
+def told_command(command: str, line: str = "", *, where: bool = False) -> str:
     """What a command is about, as it stands before an error; nobody's repository or host in it.
 
-    Of several, the one that the line names; where it names none, all of them, for the output alone could tell.
+    Of several, the one that the line names; where it names none, all of them, for the output alone could tell. `where`
+    adds the part of the repository that it was for, unless the line itself names a place.
     """
     meant = [one for one in commands(command) if one.program not in _PREPARES and _PROGRAM.fullmatch(one.program)]
     ran = dict.fromkeys((one.program, one.subcommand) for one in meant)
@@ -226,6 +263,8 @@ def told_command(command: str, line: str = "") -> str:
         said = " && ".join(called) if len(called) <= _MOST_TOLD_TOGETHER else ""
         if len(said) > _CHARACTERS_TOLD_TOGETHER:
             said = " && ".join(programs[:_MOST_TOLD_TOGETHER])
+    if where and said and meant and not _PLACE.search(line):
+        said = _which(said, meant[-1], line)
     if tools.asks_elsewhere(said.partition(" ")[0]):
         said = " ".join(itertools.takewhile(lambda word: "/" not in word and ":" not in word, said.split()))
     return presentable(said) if not tools.danger(said) else ""

@@ -320,9 +320,9 @@ def failure_line(
     error: str,
     occurrences: int,
     sessions: int,
-    last_seen: int,
     worked: str,
     avoid: Steps,
+    last_seen: int | None = None,
     waits: bool = False,
     hook: bool = False,
 ) -> str:
@@ -330,7 +330,8 @@ def failure_line(
     lead = f"`{command}{' hook' if hook else ''}`: " if command and not error.startswith("`") else ""
     places = f"in {sessions} sessions" if sessions > 1 else "in one session"
     causes = ", various causes" if hook and occurrences > 1 and error.endswith(" failed") else ""
-    seen = f" ({f'{occurrences}x {places}{causes}, last' if occurrences > 1 else 'once,'} {day(last_seen)})."
+    last = "" if last_seen is None else f", last {day(last_seen)}" if occurrences > 1 else f", {day(last_seen)}"
+    seen = f" ({f'{occurrences}x {places}{causes}' if occurrences > 1 else 'once'}{last})."
     remedy_ = f" Worked: {worked}." if worked else " A fix waits for review." if waits else ""
     tried = f" Did not help: {_told(avoid[:2])}." if avoid else ""
     for text in (f"{lead}{error}{seen}{remedy_}{tried}", f"{lead}{error}{seen}{remedy_}", f"{error}{seen}{remedy_}"):

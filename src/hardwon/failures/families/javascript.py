@@ -229,7 +229,9 @@ _BUN_BEGAN = lazy_pattern(
     r"^(?:\((?:pass|fail|skip|todo)\)|[✓✗]) .*$|^\S+\.(?:test|spec)\.\w+:$|^.{0,40}\btruncated\b.*$", re.MULTILINE
 )
 """Where what a test printed may begin: behind another, at its file, or where something was left out."""
-_NONE = lazy_pattern(r"^(No test files? found|No tests found)\b.*$", re.MULTILINE)
+_NONE = lazy_pattern(
+    r"^(No test files? found|No tests found|The following filters did not match any test files)\b.*$", re.MULTILINE
+)
 _WANTED = lazy_pattern(r"^[ \t]*(?:Locator|Expected|Received|Number of|Error message)[ \w]*: +\S.*$", re.MULTILINE)
 _CHECKED = lazy_pattern(r"^(?:[ \t]*>)?[ \t]*\d+[ \t]*\|[ \t]+(?:await )?(expect\(.*?\));?[ \t]*$", re.MULTILINE)
 """The line of the test that the runner shows beside the error."""
