@@ -164,7 +164,7 @@ def _without_echoes(scored: list[Scored], left_out: list[LeftOut]) -> list[Score
     kept: list[Scored] = []
     holding: dict[str, list[int]] = {}
     for one in scored[:_LESSONS_COMPARED]:
-        own = set(unique_terms(one.lesson.text))
+        own = _terms_of(one.lesson.text)
         shared = Counter(at for term in own for at in holding.get(term, ()))
         same = next((at for at, count in shared.items() if count == len(own)), None)
         if same is not None and not one.lesson.pinned:
@@ -174,6 +174,11 @@ def _without_echoes(scored: list[Scored], left_out: list[LeftOut]) -> list[Score
             holding.setdefault(term, []).append(len(kept))
         kept.append(one)
     return kept + scored[_LESSONS_COMPARED:]
+
+
+@lru_cache(maxsize=1024)  # a replay asks again for every session
+def _terms_of(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
 
 
 def _lines(db: Database, scored: list[Scored]) -> list[Line]:

@@ -31,7 +31,8 @@ from hardwon.measure.map_replay import ProjectMap, summarise
 from hardwon.model.nouns import Line
 from hardwon.sessions.workers import Workers, cores, serve
 from hardwon.store import failures, integrity, lessons, meta
-from hardwon.store.database import Database, Row, insert, kept
+from hardwon.store.database import Database, Entry, Row, insert, kept
+from hardwon.store.fulltext import CANDIDATES_PER_RESULT, SmallIndex
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.store.sqlite import IN_MEMORY, SqliteDatabase
 from hardwon.text.shown import FAILURES
@@ -130,6 +131,8 @@ def _met(row: Row) -> Met:
 
 # A store in memory that knows just what was known at a moment: sessions are added to it as they end.
 
+_MOST_INDEXED = 2_000
+"""Items that are searched in memory."""
 _NEW_SESSION = insert("session", SESSION_COLUMNS)
 _TRIED = ("source", "failure", "position", "steps", "tried_as", "root")
 
@@ -141,6 +144,7 @@ class _Remembering(SqliteDatabase):
         self._answers: dict[tuple[str, tuple[Any, ...]], list[Row]] = {}
         self.kept: dict[Any, Any] = {}
         """What was made of answers; sessions that left nothing change none of it."""
+        self._index: SmallIndex | None = SmallIndex()
         self._changing = True
         super().__init__(IN_MEMORY, write=True)
         self._changing = False
@@ -169,6 +173,35 @@ class _Remembering(SqliteDatabase):
                 yield
         finally:
             self._changing = False
+
+    def index(self, entries: Iterable[Entry]) -> None:
+        entered = list(entries)
+        super().index(entered)
+        if self._index is not None:
+            for entry in entered:
+                self._index.put(entry)
+            if len(self._index) > _MOST_INDEXED:
+                self._index = None
+
+    def unindex(self, items: Iterable[str]) -> None:
+        left = list(items)
+        super().unindex(left)
+        if self._index is not None:
+            for item in left:
+                self._index.drop(item)
+
+    def matches(
+        self,
+        terms: Sequence[str],
+        limit: int,
+        types: Sequence[str] = (),
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+        also: Sequence[str] = (),
+    ) -> list[tuple[str, str, float]]:
+        if phrases or also or self._index is None or len(self._index) > CANDIDATES_PER_RESULT * limit:
+            return super().matches(terms, limit, types, phrases=phrases, also=also)
+        return self._index.matches(terms, limit, types)
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         if self._changing:
@@ -398,7 +431,10 @@ def work() -> None:
 
 
 def _answer(question: _Question) -> _Answer:
-    material, walk = _at_work(question.material)
+    return _found_by(*_at_work(question.material), question)
+
+
+def _found_by(material: _Material, walk: _Walk, question: _Question) -> _Answer:
     if question.project >= 0:
         return _Answer([], [summarise(*material.trips[question.project])])
     return _Answer([_without_left(step) for step in walk.steps(question.first, question.last)], [])
@@ -429,22 +465,28 @@ def walked(
     trips = [maps(id) for id in there] if maps else []
     if len(history) <= _SESSIONS_WITHOUT_WORKERS or cores() == 1:
         steps = []
-        for step in walk(db, history, settings):
+        for step in _Walk(Scratch(db), history, settings).steps(0, len(history)):
             steps.append(step)
             told("replaying", len(steps), len(history))
         return steps, list(starmap(summarise, trips))
-    with tempfile.TemporaryDirectory() as folder, Workers(__name__, cores()) as workers:
+    with tempfile.TemporaryDirectory() as folder, Workers(__name__, cores() - 1) as workers:
+        material = _Material(_rows(db), history, settings, trips)
         file = Path(folder, "walk")
-        with open(file, "wb", opener=private) as material:
-            material.write(_pack(_Material(_rows(db), history, settings, trips)))
+        with open(file, "wb", opener=private) as shared:
+            shared.write(_pack(material))
         # What takes long is asked for first.
         order = sorted(range(len(trips)), key=lambda at: -len(trips[at][1]))
         questions = [_Question(str(file), 0, 0, at) for at in order]
         starts = range(0, len(history), _SESSIONS_PER_REQUEST)
         questions += [_Question(str(file), at, min(at + _SESSIONS_PER_REQUEST, len(history))) for at in starts]
         found = _Answer([], [])
-        decode = msgspec.msgpack.Decoder(_Answer).decode
-        for question, answer in zip(questions, workers.answers(map(_pack, questions)), strict=True):
+        asked, decode = msgspec.msgpack.Decoder(_Question).decode, msgspec.msgpack.Decoder(_Answer).decode
+        walk = _Walk(Scratch(material.rows), history, settings)
+
+        def own(question: bytes) -> bytes:
+            return _pack(_found_by(material, walk, asked(question)))
+
+        for question, answer in zip(questions, workers.answers(map(_pack, questions), own), strict=True):
             part = decode(answer) if answer is not None else _answer(question)
             found.steps.extend(part.steps)
             found.maps.extend(part.maps)
