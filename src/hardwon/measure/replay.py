@@ -32,7 +32,7 @@ from hardwon.model.nouns import Line
 from hardwon.sessions.workers import Workers, cores, serve
 from hardwon.store import failures, integrity, lessons, meta
 from hardwon.store.database import Database, Entry, Row, insert, kept
-from hardwon.store.fulltext import CANDIDATES_PER_RESULT, SmallIndex
+from hardwon.store.fulltext import SmallIndex
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.store.sqlite import IN_MEMORY, SqliteDatabase
 from hardwon.text.shown import FAILURES
@@ -131,8 +131,8 @@ def _met(row: Row) -> Met:
 
 # A store in memory that knows just what was known at a moment: sessions are added to it as they end.
 
-_MOST_INDEXED = 2_000
-"""Items that are searched in memory."""
+_MOST_INDEXED = 10_000
+"""Items that are searched in memory: all of them, where the engine looks at the best 2,000 by its own measure."""
 _NEW_SESSION = insert("session", SESSION_COLUMNS)
 _TRIED = ("source", "failure", "position", "steps", "tried_as", "root")
 
@@ -199,7 +199,7 @@ class _Remembering(SqliteDatabase):
         phrases: Sequence[Sequence[str]] = (),
         also: Sequence[str] = (),
     ) -> list[tuple[str, str, float]]:
-        if phrases or also or self._index is None or len(self._index) > CANDIDATES_PER_RESULT * limit:
+        if phrases or also or self._index is None:
             return super().matches(terms, limit, types, phrases=phrases, also=also)
         return self._index.matches(terms, limit, types)
 
