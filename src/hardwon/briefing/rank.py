@@ -195,8 +195,9 @@ def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> li
     """The best known ones, and those that fit the task; never all there are."""
     best = kept(db, _best_known, request.project)
     known = {lesson.id for lesson in best}
-    fitting = lessons.named(db, [id for id in fits if id.startswith("L") and id not in known])
-    return best + [lesson for lesson in fitting if lesson.project in (request.project, "")]
+    if len(best) < _LESSONS_CONSIDERED:
+        return best
+    return best + lessons.named(db, [id for id in fits if id.startswith("L") and id not in known], request.project)
 
 
 def _best_known(db: Database, project: str) -> list[StoredLesson]:

@@ -131,7 +131,7 @@ def _met(row: Row) -> Met:
 
 # A store in memory that knows just what was known at a moment: sessions are added to it as they end.
 
-_MOST_INDEXED = 10_000
+_MOST_INDEXED = 50_000
 """Items that are searched in memory: all of them, where the engine looks at the best 2,000 by its own measure."""
 _NEW_SESSION = insert("session", SESSION_COLUMNS)
 _TRIED = ("source", "failure", "position", "steps", "tried_as", "root")

@@ -276,6 +276,8 @@ class SmallIndex:
         self._lengths: dict[str, int] = {}
         self._holding: dict[str, dict[str, int]] = {}
         """Term → how often each item has it."""
+        self._size = 0
+        """Words of all items together."""
 
     def __len__(self) -> int:
         return len(self._types)
@@ -285,6 +287,7 @@ class SmallIndex:
         words = entry.terms.split()
         self._types[entry.item] = entry.type
         self._lengths[entry.item] = len(words)
+        self._size += len(words)
         self._words[entry.item] = Counter(words)
         for term, count in self._words[entry.item].items():
             self._holding.setdefault(term, {})[entry.item] = count
@@ -293,12 +296,12 @@ class SmallIndex:
         for term in self._words.pop(item, ()):
             del self._holding[term][item]
         self._types.pop(item, None)
-        self._lengths.pop(item, None)
+        self._size -= self._lengths.pop(item, 0)
 
     def matches(self, terms: Sequence[str], limit: int, types: Sequence[str]) -> list[tuple[str, str, float]]:
         """What `ranked` finds, term by term."""
         holding = {term: self._holding.get(term, {}) for term in terms}
-        corpus = Corpus(len(self), sum(self._lengths.values()), {term: len(held) for term, held in holding.items()})
+        corpus = Corpus(len(self), self._size, {term: len(held) for term, held in holding.items()})
         rarity = {term: corpus.rarity(term) for term in holding}
         most = sum(rarity.values()) * (K1 + 1)
         average = corpus.words / corpus.items if corpus.words else 1.0
@@ -310,9 +313,9 @@ class SmallIndex:
         }
         scores = dict.fromkeys(damping, 0.0)
         for term, held in holding.items():
-            for item, count in held.items():
-                if item in scores:
-                    scores[item] += rarity[term] * (count / (count + damping[item]))
+            for item in held if len(held) <= len(scores) else scores:  # a word that all have costs no more than others
+                if item in scores and item in held:
+                    scores[item] += rarity[term] * (held[item] / (held[item] + damping[item]))
         found = [(item, self._types[item], score * (K1 + 1) / most) for item, score in scores.items() if score > 0]
         found.sort(key=lambda entry: (entry[2], entry[0]), reverse=True)
         return found[:limit]
