@@ -1,10 +1,11 @@
 """What grows with what: the processor's time of each thing at several sizes, and the slope of a line through them.
 
-    python -m benchmarks.growth [--large] [--only NAME …] [--write]
+    python -m benchmarks.growth COSTS [--only files|sessions|replay|lessons] [--sizes 1000 10000 …] [--write]
 
 Sessions lie in projects of a hundred, as real ones do, each with errors, lessons, files and commands; lessons in one
-project, with as many failures. `--large` adds 100,000 sessions and a million lessons, which takes an hour. The slope is
-that of a fit on logarithms: 1 is proportional, 0 is flat.
+project, with as many failures. Each cost is added to the file COSTS as soon as it is known, so that the largest sizes
+can have a run of their own; `--write` makes the table of all that are in it. The slope is that of a fit on logarithms:
+1 is proportional, 0 is flat.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
+
+import msgspec
 
 from benchmarks import pages, scan
 from benchmarks.cold_start import PROMPT, START, START_FOLDER, hook
@@ -44,12 +47,11 @@ from hardwon.text.normalise import tilde
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 SESSIONS, LESSONS, FILES = (1_000, 10_000), (10_000, 100_000), (250, 1_000, 4_000)
-LARGE_SESSIONS, LARGE_LESSONS = 100_000, 1_000_000
+REPLAYED = (1_000, 3_000, 10_000)
 SESSIONS_OF_A_PROJECT = 100
 FAILURES_OF_A_PROJECT = 30
 _DAY = 86_400_000_000
 _ROUNDS = 7
-_MOST_REPLAYED = 10_000
 PER_SESSION, FLAT = "at most 1.1", "flat"
 QUESTION = "why must the parser pool be closed before the socket worker is drained"
 
@@ -61,6 +63,8 @@ class Cost(NamedTuple):
     size: int
     seconds: float
     goal: str
+    load: float = 0.0
+    """Of the machine."""
 
 
 def fill_sessions(home: Path, count: int) -> None:
@@ -173,9 +177,14 @@ def of_sessions(sizes: Iterable[int]) -> Iterable[Cost]:
             home = Path(folder)
             fill_sessions(home, size)
             yield from asked(home, size, "sessions", error(3))
-            if size <= _MOST_REPLAYED:
-                with Hardwon(home) as memory, patch.object(replay, "cores", lambda: 1):
-                    yield Cost("replay, one process", size, took(memory.replay), PER_SESSION)
+
+
+def replayed(sizes: Iterable[int]) -> Iterable[Cost]:
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            fill_sessions(Path(folder), size)
+            with Hardwon(folder) as memory, patch.object(replay, "cores", lambda: 1):
+                yield Cost("replay, one process", size, took(memory.replay), PER_SESSION)
 
 
 def of_lessons(sizes: Iterable[int]) -> Iterable[Cost]:
@@ -194,20 +203,21 @@ def slope(points: Sequence[tuple[int, float]]) -> float:
 
 
 def table(found: Iterable[Cost]) -> str:
-    costs: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    costs: dict[tuple[str, str], dict[int, float]] = {}
+    loads = []
     for one in found:
-        print(one, flush=True)
-        costs.setdefault((one.name, one.goal), []).append((one.size, one.seconds))
-    rows = [
-        (name, ", ".join(f"{size:,}" for size, _ in points), ", ".join(_told(seconds) for _, seconds in points),
-         f"{slope(points):.2f}" if len(points) > 1 else "-", goal)
-        for (name, goal), points in costs.items()
-    ]  # fmt: skip
+        costs.setdefault((one.name, one.goal), {})[one.size] = one.seconds
+        loads.append(one.load)
+    rows = []
+    for (name, goal), of_size in costs.items():
+        points = sorted(of_size.items())
+        sizes, times = ", ".join(f"{size:,}" for size, _ in points), ", ".join(_told(seconds) for _, seconds in points)
+        rows.append((name, sizes, times, f"{slope(points):.2f}" if len(points) > 1 else "-", goal))
     note = (
-        f"Processor time, one run on {datetime.now(UTC):%F} at a load average of {os.getloadavg()[0]:.0f} on "
-        f"{os.cpu_count()} cores; hooks with the start of Python, median of {_ROUNDS}. Sessions lie in projects of "
-        f"{SESSIONS_OF_A_PROJECT}; lessons in one, with as many failures. The slope is that of a fit on logarithms: 1 "
-        "is proportional, 0 flat."
+        f"Processor time, one run each on {datetime.now(UTC):%F} at load averages of {min(loads):.0f} to "
+        f"{max(loads):.0f} on {os.cpu_count()} cores; hooks with the start of Python, median of {_ROUNDS}. Sessions "
+        f"lie in projects of {SESSIONS_OF_A_PROJECT}; lessons in one, with as many failures. The slope is that of a "
+        "fit on logarithms: 1 is proportional, 0 flat."
     )
     return markdown("Growth", ("what", "sizes", "took", "slope", "goal"), rows, note)
 
@@ -222,21 +232,32 @@ def write(told: str) -> None:
     PAGE.write_text(f"{rest.rstrip()}\n\n{told}\n", encoding="utf-8")
 
 
+PARTS: dict[str, tuple[Callable[[Iterable[int]], Iterable[Cost]], Sequence[int]]] = {
+    "files": (harvests, FILES),
+    "sessions": (of_sessions, SESSIONS),
+    "replay": (replayed, REPLAYED),
+    "lessons": (of_lessons, LESSONS),
+}
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("--large", action="store_true")
-    arguments.add_argument("--only", nargs="*", choices=("files", "sessions", "lessons"), default=[])
+    arguments.add_argument("costs", type=Path)
+    arguments.add_argument("--only", choices=PARTS, default="")
+    arguments.add_argument("--sizes", type=int, nargs="*", default=[])
     arguments.add_argument("--write", action="store_true")
     given = arguments.parse_args()
-    parts = {
-        "files": harvests(FILES),
-        "sessions": of_sessions([*SESSIONS, LARGE_SESSIONS] if given.large else SESSIONS),
-        "lessons": of_lessons([*LESSONS, LARGE_LESSONS] if given.large else LESSONS),
-    }
-    told = table(cost for name, part in parts.items() if not given.only or name in given.only for cost in part)
-    print(told)
     if given.write:
+        lines = given.costs.read_bytes().splitlines()
+        told = table(msgspec.json.decode(line, type=Cost) for line in lines)
+        print(told)
         write(told)
+        return
+    for name, (part, sizes) in PARTS.items():
+        for one in part(given.sizes or sizes) if given.only in ("", name) else ():
+            print(one, flush=True)
+            with given.costs.open("ab") as file:
+                file.write(msgspec.json.encode(one._replace(load=os.getloadavg()[0])) + b"\n")
 
 
 if __name__ == "__main__":

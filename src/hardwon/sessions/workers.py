@@ -87,15 +87,15 @@ class _Round:
         asking = len(self._threads)
         for number in range(self._count):
             while number not in early and (asking or own):
-                if own and (taken := self._taken()):
-                    early[taken[0]] = own(taken[1])
-                    continue
-                if not asking:
-                    break
                 try:
-                    found = self._answered.get(timeout=_SECONDS_BETWEEN_LOOKS)
+                    found = self._answered.get_nowait() if own else self._answered.get(timeout=_SECONDS_BETWEEN_LOOKS)
                 except Empty:
-                    self._end_stopped()
+                    if own and (taken := self._taken()):
+                        early[taken[0]] = own(taken[1])
+                    elif own:
+                        own = None  # from now on there is nothing but waiting
+                    else:
+                        self._end_stopped()
                     continue
                 if found is None:
                     asking -= 1
