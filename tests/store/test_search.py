@@ -287,7 +287,7 @@ def test_an_index_in_memory_finds_what_the_engines_find(db: Database) -> None:
         for item in gone:
             index.drop(item)
         for types in ((), ("failure",)):
-            asked = chance.sample(words, 4) + ["zeppelin"]
+            asked = [*chance.sample(words, 4), "zeppelin"]
             there = db.matches(asked, 20, types)
             here = index.matches(asked, 20, types)
             assert [row[:2] for row in here] == [row[:2] for row in there]
