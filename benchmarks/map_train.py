@@ -23,7 +23,7 @@ from hardwon.failures.turns import turns
 from hardwon.harvest.learn import touch_calls
 from hardwon.map.draw import Trip, trips
 from hardwon.map.known import Known
-from hardwon.map.signals import SIGNALS, Evidence, likely, without_task
+from hardwon.map.signals import SIGNALS, Evidence, lately, likely, without_task
 from hardwon.map.touched import place, touches
 from hardwon.measure.map_replay import TOLD, WAYS, scenes
 from hardwon.model.session import Session
@@ -193,7 +193,7 @@ def _walked(project: Project) -> tuple[list[Task], list[Task]]:
 
 def _task(known: Known, words: str, edited: frozenset[str], looked: frozenset[str]) -> Task:
     evidence = Evidence(known, words or "-")
-    general = [without_task(file, len(known.visits)) for file in known.files]
+    general = [without_task(file, lately(len(known.visits))) for file in known.files]
     rows = evidence.rows or [(0.0,) * len(SIGNALS)] * len(known.files)
     return Task(
         np.array(rows),

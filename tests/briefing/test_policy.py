@@ -123,5 +123,6 @@ def test_lines_kept_ready_give_the_briefing_that_is_made_live(
 def test_what_was_masked_until_little_is_left_is_not_told() -> None:
     masked = "No … found for the ref … (HTTP 404)"
     row = FailureRow("F1", "git", masked, f"`gh api`: {masked}", 1, 1, 0, 0, "gh api x", "claude-code")
-    assert _not_told(row)
-    assert not _not_told(row._replace(error="`git push`: [rejected] … -> … (fetch first)", signature="push rejected"))
+    assert _not_told(row.error, row.signature, row.family, row.command)
+    rejected = "`git push`: [rejected] … -> … (fetch first)"
+    assert not _not_told(rejected, "push rejected", row.family, row.command)

@@ -14,7 +14,7 @@ from benchmarks.filled import fill_map
 
 from hardwon import Hardwon
 from hardwon.briefing.policy import REMINDER_TOKENS
-from hardwon.map.draw import Trip, _marks, known_of, rows, scripts_of, tried
+from hardwon.map.draw import known_of, rows, scripts_of
 from hardwon.map.known import FILES_KEPT, HOW_IT_IS_RUN, START_TOKENS, VISITS_KEPT, at_start, from_rows
 from hardwon.map.wording import FOR_THIS_TASK, TASK_TOKENS, for_task
 from hardwon.sessions.project import Project
@@ -551,18 +551,3 @@ def test_no_surface_tells_another_projects_path_a_secret_or_what_only_output_nam
     for text in told:
         for hidden in ("theirs", "shoal", "only_printed", "never/opened", secret, "HIDDEN"):
             assert hidden not in text
-
-
-def test_a_map_is_tried_alike_with_marks_that_were_counted_before() -> None:
-    """Of sessions one after the other, and of one that began before the last had ended."""
-    table, nothing = "src/tide/table.py", frozenset[str]()
-    trips = [
-        Trip(
-            *(f"s{at}", at, at + 1 + 2 * (at == 6), "", f"mend the tide table {at}", "success"),
-            *(frozenset({table}), frozenset({f"src/tide/part{at % 3}.py"}), nothing, (), None),
-            symbols={table: f"ab{at}C aaaa bbbb"},
-        )
-        for at in range(8)
-    ]
-    for at in range(1, len(trips)):
-        assert tried(trips[:at], trips[at], _marks(trips[:at])) == tried(trips[:at], trips[at])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 from hardwon import Hardwon
-from hardwon.map.draw import Trip, draw
+from hardwon.map.draw import Sketch, Trip, draw, rows
 from hardwon.map.known import FILES_KEPT
-from hardwon.map.signals import Ranked
+from hardwon.map.signals import Ranked, mark
 from hardwon.map.wording import for_task
 from hardwon.measure.map_replay import Recall, outcomes, scenes, share, summarise
 from hardwon.store.projects import RanRow
@@ -125,3 +126,22 @@ def test_the_experiment_counts_calls_before_the_first_edit_and_reads_of_known_fi
         db = memory.reading()
         assert experiment._calls_before_edit(db) == {"claude-code:late": 4}
         assert experiment._known_reads(db) == {"claude-code:late": 2}
+
+
+def test_a_map_that_is_drawn_again_is_as_if_drawn_anew() -> None:
+    """Sessions come, go and change places; files are deleted and have too many marks to keep."""
+    chance = random.Random(3)
+    words = [f"word{number}" for number in range(90)]
+    past = []
+    for number in range(40):
+        edited = frozenset(chance.sample([f"src/f{at}.py" for at in range(12)], 3))
+        told = trip(number, " ".join(chance.sample(words, 8)), ran=chance.choice(["make tide", "cd reef && make", ""]))
+        marks = {path: " ".join(map(mark, chance.sample(words, 30))) for path in edited}
+        gone = frozenset(chance.sample(sorted(edited), 1)) if number % 9 == 8 else frozenset[str]()
+        past.append(told._replace(edited=edited, deleted=gone, symbols=marks))
+    sketch = Sketch()
+    for _ in range(12):
+        history = sorted(chance.sample(past, 25), key=lambda one: one.at)
+        assert rows(sketch.draw(history)) == rows(draw(history))
+        task = history[-1].words
+        assert Ranked(sketch.draw(history, task), task).evidence.rows == Ranked(draw(history), task).evidence.rows

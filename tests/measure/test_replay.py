@@ -13,7 +13,8 @@ from hardwon import Hardwon
 from hardwon.measure import replay
 from hardwon.measure.replay import FILLING, Past, Peeked, ReplaySettings, ReplayStep, Rows, Scratch, load, walk
 from hardwon.sessions.workers import Workers
-from hardwon.store.database import Database
+from hardwon.store import failures
+from hardwon.store.database import Database, kept
 from tests.conftest import ClaudeSession, Run
 
 ASYNCPG = "ModuleNotFoundError: No module named 'asyncpg'"
@@ -246,3 +247,21 @@ def test_looking_whether_it_peeked_takes_linear_time(home: Path, tmp_path: Path)
     steps(home / "many", *sessions, known=Counting)
     assert few > 0
     assert sum(looked_at) <= 2.3 * few
+
+
+def test_a_session_that_left_nothing_changes_only_what_is_said_of_sessions(home: Path, tmp_path: Path) -> None:
+    failing = fixed(ClaudeSession("a", day=1)).write(tmp_path)
+    with Hardwon(home) as memory:
+        memory.harvest([failing, ClaudeSession("b", day=2).run("make", "ok").write(tmp_path)])
+        db = memory.reading()
+        first, second = load(db)
+        scratch = Scratch(db)
+    assert first.project
+    scratch.add([first])
+    met = kept(scratch.db, failures.met_in, first.project)
+    count = "SELECT count(*) FROM session"
+    assert scratch.db.query(count) == [(1,)]
+    scratch.add([second])
+    assert scratch.db.query(count) == [(2,)]
+    assert kept(scratch.db, failures.met_in, first.project) is met
+    scratch.close()

@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from hardwon import NotASession
@@ -158,9 +159,9 @@ def test_a_worker_imports_nothing_from_the_folder_we_are_in(tmp_path: Path, monk
     planted.mkdir()
     (planted / "msgspec.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
     monkeypatch.chdir(planted)
-    monkeypatch.setattr("hardwon.sessions.scan._MAX_BYTES_COUNTED_ALONE", 10)
-    path = long_session(5).write(tmp_path)
-    assert scan([path])[str(path)].messages == 5
+    nothing = msgspec.msgpack.encode([])
+    with Workers("hardwon.sessions.scan", 1) as workers:
+        assert list(workers.answers([nothing])) == [nothing]
     assert not (tmp_path / "ran").exists()
 
 
@@ -180,3 +181,23 @@ def test_no_worker_outlives_a_process_that_was_killed() -> None:
             ended, _, _ = select.select([handle], [], [], 60)
             os.close(handle)
             assert ended
+
+
+def test_whoever_asks_answers_too_and_the_order_stays() -> None:
+    """What others have answered is taken meanwhile, or they would wait for room."""
+    own: list[bytes] = []
+    nothing = msgspec.msgpack.encode([])
+
+    def slowly(question: bytes) -> bytes:
+        time.sleep(0.05)
+        own.append(question)
+        return question
+
+    questions = [nothing] * 60
+    with Workers("hardwon.sessions.scan", 1) as workers:
+        assert list(workers.answers(questions, slowly)) == questions
+        assert 0 < len(own) < len(questions)
+        own.clear()
+        workers.processes[0].kill()
+        found = list(workers.answers(questions[:5], slowly))
+        assert found.count(None) <= 1, "of what it was asked alone; who asks answers the rest"

@@ -267,3 +267,29 @@ def test_a_damaged_file_is_as_good_as_none(many: SqliteDatabase, damage: bytes) 
     before = nearest(many)
     files(many)[0].write_bytes(damage)
     assert nearest(SqliteDatabase(many.path)) == before
+
+
+def test_an_index_in_memory_finds_what_the_engines_find(db: Database) -> None:
+    chance = random.Random(7)
+    words = "tide reef buoy chart gauge harbour moor anchor knot swell".split()
+    index = fulltext.SmallIndex()
+    for _ in range(3):  # some are entered again with another text, some taken out
+        entries = [
+            fulltext.entry(f"L{number}", "lesson" if number % 3 else "failure", " ".join(chance.choices(words, k=6)))
+            for number in chance.sample(range(60), 40)
+        ]
+        gone = [f"L{number}" for number in chance.sample(range(60), 5)]
+        with db.transaction():
+            db.index(entries)
+            db.unindex(gone)
+        for one in entries:
+            index.put(one)
+        for item in gone:
+            index.drop(item)
+        for types in ((), ("failure",)):
+            asked = [*chance.sample(words, 4), "zeppelin"]
+            there = db.matches(asked, 20, types)
+            here = index.matches(asked, 20, types)
+            assert [row[:2] for row in here] == [row[:2] for row in there]
+            assert [row[2] for row in here] == pytest.approx([row[2] for row in there])
+    assert index.matches(["zeppelin"], 5, ()) == []

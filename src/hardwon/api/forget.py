@@ -18,7 +18,6 @@ from hardwon import hook_config
 from hardwon.api.connection import Connection, Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.harvest.walk import Log, is_forgotten
 from hardwon.home import private
 from hardwon.sessions.scan import CACHES, Scanned
 from hardwon.store import backup, forget, meta, migrations, sqlite, vectors
@@ -330,7 +329,11 @@ class _Sought(NamedTuple):
 def nameable(memory: Connection, paths: Iterable[Path | str]) -> list[Path | str]:
     """Without the files whose very names are forgotten."""
     forgotten = _forgotten(memory)
-    return [path for path in paths if not is_forgotten(Log(Path(path)), forgotten)] if forgotten else list(paths)
+    if not forgotten:
+        return list(paths)
+    from hardwon.harvest.walk import Log, is_forgotten  # noqa: PLC0415 - loads all that a harvest needs
+
+    return [path for path in paths if not is_forgotten(Log(Path(path)), forgotten)]
 
 
 def without_forgotten(memory: Connection, scanned: dict[str, Scanned]) -> dict[str, Scanned]:

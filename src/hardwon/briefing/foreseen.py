@@ -21,7 +21,7 @@ from hardwon.failures.quoting import from_elsewhere, says_what_failed, told_comm
 from hardwon.failures.signature import informative
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.store import failures, sessions
-from hardwon.store.database import Database
+from hardwon.store.database import Database, kept
 from hardwon.store.failures import FailureRow, FixRow, Likely
 from hardwon.text.normalise import lazy_pattern, presentable
 from hardwon.text.shown import failure_line, one_line, remedy
@@ -73,7 +73,7 @@ class Chances:
     def of(self, one: Likely) -> Chance:
         since = self.age(one.row.first_seen)
         ages = [self.age(at) for at in one.visits or (one.row.last_seen,)]
-        again = sum(_weight(age) for age in ages if age < since)
+        again = sum([_weight(age) for age in ages if age < since])
         of = _weight_of_all(since)
         mistake = one.row.family in CODE_FAMILIES and not _is_of_surroundings(one.row.error)
         believed = _SESSIONS_OF_DOUBT * self._rate * (_WEIGHT_OF_A_MISTAKE if mistake else 1)
@@ -90,6 +90,7 @@ def _is_of_surroundings(error: str) -> bool:
     return _SURROUNDINGS.search(_NAME_OF_A_TEST.sub("", error)) is not None
 
 
+@lru_cache(maxsize=SESSIONS_REMEMBERED + 1)
 def _weight(age: int) -> float:
     """Of a session, so many before the last."""
     return float((1 + age) ** -0.5)
@@ -118,18 +119,18 @@ def failure_lines(
     once_is_enough: bool = False,
 ) -> list[Line]:
     """Those worth a line, best first: the unlikely ones are not told, whatever room there is."""
-    known = failures.likely(db, project, _FAILURES_CONSIDERED, [id for id in fits if id.startswith("F")])
-    fixes = failures.fixes(db, [one.row.id for one in known], project, only_here=only_here)
-    met = failures.met_in(db, project)
-    starts = sessions.starts(db, project, SESSIONS_REMEMBERED)
-    chances = Chances(met.errors, met.different, starts, [one.row.first_seen for one in known])
+    met = kept(db, failures.met_in, project)
+    starts = tuple(sessions.starts(db, project, SESSIONS_REMEMBERED))
+    among: tuple[str, ...] = ()
+    if len(kept(db, failures.likely, project, _FAILURES_CONSIDERED)) == _FAILURES_CONSIDERED:
+        among = tuple(id for id in fits if id.startswith("F"))
+    judged, fixes = kept(db, _judged, project, starts, among, only_here)
     scored = []
     likeliest = 0.0
-    for one in known:
-        if reason := _not_told(one.row):
+    for one, reason, chance in judged:
+        if chance is None:
             left_out.append(LeftOut(id=one.row.id, reason=reason))
             continue
-        chance = chances.of(one)
         fixed = best_fix(fixes[one.row.id]) is not None
         fit = fits.get(one.row.id, 0.0)
         if of_one_day(chance, one.row.sessions, fixed=fixed) and not fit and not once_is_enough:
@@ -154,22 +155,46 @@ def failure_lines(
     ]
 
 
+_Judged = list[tuple[Likely, str, Chance | None]]
+"""A failure; why it is never told, or how likely it is to come back."""
+
+
+def _judged(
+    db: Database, project: str, starts: Sequence[int], among: Sequence[str], only_here: bool
+) -> tuple[_Judged, dict[str, list[FixRow]]]:
+    """The failures of a project, whatever the task, and what worked against each."""
+    known = kept(db, failures.likely, project, _FAILURES_CONSIDERED, among)
+    met = kept(db, failures.met_in, project)
+    chances = Chances(met.errors, met.different, starts, [one.row.first_seen for one in known])
+    found: _Judged = []
+    for one in known:
+        reason = _not_told(one.row.error, one.row.signature, one.row.family, one.row.command)
+        found.append((one, reason, None if reason else chances.of(one)))
+    return found, kept(db, _fixes, project, among, only_here)
+
+
+def _fixes(db: Database, project: str, among: Sequence[str], only_here: bool) -> dict[str, list[FixRow]]:
+    known = kept(db, failures.likely, project, _FAILURES_CONSIDERED, among)
+    return failures.fixes(db, [one.row.id for one in known], project, only_here=only_here)
+
+
 _OF_JSON = re.compile(r"\":|\" ?: |: \"$|\\\\\"")
 """Keys and quotes of an answer whose words were masked."""
 
 
-def _not_told(row: FailureRow) -> str:
+@lru_cache(maxsize=4096)
+def _not_told(error: str, signature: str, family: str, command: str) -> str:
     """Why a failure is never told, however likely it is; empty if it may be."""
-    masked = without_speaker(row.error) == row.signature
+    masked = without_speaker(error) == signature
     vague = masked and (
-        row.signature.count("…") > 1
-        or _OF_JSON.search(row.signature) is not None
-        or (row.family == "generic" and (not informative(row.signature) or from_elsewhere("", row.command)))
+        signature.count("…") > 1
+        or _OF_JSON.search(signature) is not None
+        or (family == "generic" and (not informative(signature) or from_elsewhere("", command)))
     )
-    answer = row.family == "http" and without_speaker(row.error).startswith("error: ")  # in masked words of a server
-    if vague or answer or not says_what_failed(row.error):
+    answer = family == "http" and without_speaker(error).startswith("error: ")  # in masked words of a server
+    if vague or answer or not says_what_failed(error):
         return "its words do not say what went wrong"
-    return against_failure(row.family)
+    return against_failure(family)
 
 
 def best_fix(fixes: Sequence[FixRow]) -> FixRow | None:
@@ -189,10 +214,9 @@ def better_waits(fixes: Sequence[FixRow], told: FixRow | None) -> bool:
 def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str = "") -> Line:
     fix = best_fix(fixes)
     worked = remedy(fix.steps, fix.succeeded_as) if fix else ""
-    text = _failure_text(one.row, worked, fix.avoid if fix else (), waits=not fix and better_waits(fixes, None))
+    text, error = _failure_text(one.row, worked, fix.avoid if fix else (), waits=not fix and better_waits(fixes, None))
     if fix:
         why += f", fix confirmed in {fix.confirmed}"
-    error = one_line(without_speaker(one.row.error))
     return Line(
         id=one.row.id,
         kind="failure",
@@ -200,14 +224,15 @@ def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str =
         score=score,
         why=why,
         source=one.place,
-        error=error if error in text else "",
+        error=error,
         fix=worked or False,
     )
 
 
 @lru_cache(maxsize=4096)
-def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]], *, waits: bool) -> str:
-    return failure_line(
+def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]], *, waits: bool) -> tuple[str, str]:
+    """(the line, what it says of the error)"""
+    text = failure_line(
         error=row.error,
         command=_speaker(row),
         hook=row.family == "hook",
@@ -217,6 +242,8 @@ def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]]
         avoid=avoid,
         waits=waits,
     )
+    error = one_line(without_speaker(row.error))
+    return text, error if error in text else ""
 
 
 def _speaker(row: FailureRow) -> str:

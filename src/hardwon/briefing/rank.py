@@ -25,7 +25,7 @@ from hardwon.harvest.upkeep import adrift, written_down
 from hardwon.model.lesson import FOR_ONE_PART, StoredLesson
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.store import lessons
-from hardwon.store.database import Database
+from hardwon.store.database import Database, kept
 from hardwon.store.lessons import SourceRow
 from hardwon.store.spool import Prepared, exempt
 from hardwon.text.shown import FAILURES, KNOWN, NOTED, day, estimate, one_line
@@ -125,7 +125,7 @@ def ranked(
         db, request.project, fits, left_out, only_here=request.only_here, once_is_enough=request.once_is_enough
     )
     said = {line.id for line in likely[:FAILURES_TOLD]}
-    disputed = lessons.disputed(db)
+    disputed = kept(db, lessons.disputed)
     known = _known_lessons(db, request, fits)
     lost = adrift(db, request.project) | written_down(db, request.project, known)
     many = len(known) > _LESSONS_TOLD_FOR_ANY_TASK
@@ -164,7 +164,7 @@ def _without_echoes(scored: list[Scored], left_out: list[LeftOut]) -> list[Score
     kept: list[Scored] = []
     holding: dict[str, list[int]] = {}
     for one in scored[:_LESSONS_COMPARED]:
-        own = set(unique_terms(one.lesson.text))
+        own = _terms_of(one.lesson.text)
         shared = Counter(at for term in own for at in holding.get(term, ()))
         same = next((at for at, count in shared.items() if count == len(own)), None)
         if same is not None and not one.lesson.pinned:
@@ -176,8 +176,13 @@ def _without_echoes(scored: list[Scored], left_out: list[LeftOut]) -> list[Score
     return kept + scored[_LESSONS_COMPARED:]
 
 
+@lru_cache(maxsize=1024)  # a replay asks again for every session
+def _terms_of(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
 def _lines(db: Database, scored: list[Scored]) -> list[Line]:
-    sources = lessons.sources_of(db, [one.lesson.id for one in scored])
+    sources = kept(db, lessons.sources_of, tuple(one.lesson.id for one in scored))
     return [_line(one, sources[one.lesson.id]) for one in scored]
 
 
@@ -188,10 +193,15 @@ def _always_told(lesson: StoredLesson) -> bool:
 
 def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> list[StoredLesson]:
     """The best known ones, and those that fit the task; never all there are."""
-    best = lessons.listed(db, project=request.project, limit=_LESSONS_CONSIDERED)
+    best = kept(db, _best_known, request.project)
     known = {lesson.id for lesson in best}
-    fitting = lessons.named(db, [id for id in fits if id.startswith("L") and id not in known])
-    return best + [lesson for lesson in fitting if lesson.project in (request.project, "")]
+    if len(best) < _LESSONS_CONSIDERED:
+        return best
+    return best + lessons.named(db, [id for id in fits if id.startswith("L") and id not in known], request.project)
+
+
+def _best_known(db: Database, project: str) -> list[StoredLesson]:
+    return lessons.listed(db, project=project, limit=_LESSONS_CONSIDERED)
 
 
 def _line(one: Scored, sources: list[SourceRow]) -> Line:

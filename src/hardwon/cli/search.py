@@ -143,10 +143,11 @@ def _words_of(memory: Hardwon, hit: Hit, query: str) -> str:
     wanted = set(unique_terms(query))
     if hit.type != "attempt" or wanted & set(terms(hit.text)):
         return hit.text
-    tried = memory.journal.get(attempts.numbers(memory.reading(), [hit.id])[hit.id])
-    said = (tried.approach, tried.analysis, tried.reflection, tried.test_results)
+    tried = attempts.by_id(memory.reading(), [hit.id])[hit.id]  # not the journal's: that loads all that recording needs
+    said = (tried.approach, tried.failure_analysis, tried.reflection, tried.test_results)
     lines = [line for text in said for line in text.splitlines()]
-    found = next((line for line in (*tried.files, *tried.files_read, *lines) if wanted & set(terms(line))), "")
+    files = [file.path for file in sorted(tried.files, key=lambda file: file.role == "read")]
+    found = next((line for line in (*files, *lines) if wanted & set(terms(line))), "")
     return f"“{shown(hit.text, 60)}”: {shown(found, 160)}" if found else hit.text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hardwon.errors import HardwonError
 from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed, parted
-from hardwon.map.signals import Ranked, cut, name_terms, norms, path_terms, rarity, worth_telling
+from hardwon.map.signals import Ranked, asked, cut, mark, name_terms, norms, path_terms, worth_telling
 from hardwon.map.touched import in_folder, is_own_check, is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED
 from hardwon.store import projects
@@ -64,19 +65,11 @@ def known_of(db: Database, project: str, *, for_a_task: bool = True) -> Known:
     folders = here(db, project)
     history = _followed(trips(db, project)[-VISITS_KEPT:], folders)
     known = draw(history, worded=for_a_task, declared=scripts_of(folders))
-    if for_a_task:
-        _try(known, history)
-    return known
-
-
-def _try(known: Known, history: Sequence[Trip]) -> None:
-    """Note what the map would have told its newest sessions."""
-    first = max(0, len(history) - VISITS_TRIED)
-    marks = _marks(history[:first])
-    for number in range(first, len(history)):
+    sketch = Sketch()
+    for number in range(max(0, len(history) - VISITS_TRIED), len(history)) if for_a_task else ():
         visit = known.visits[number]
-        visit.told, visit.came_true = tried(history[:number], history[number], marks)
-        _add_marks(marks, history[number])
+        visit.told, visit.came_true = tried(history[:number], history[number], sketch)
+    return known
 
 
 def here(db: Database, project: str) -> list[Path]:
@@ -106,15 +99,12 @@ def _followed(history: Sequence[Trip], folders: Sequence[Path]) -> list[Trip]:
     ]
 
 
-def tried(before: Sequence[Trip], trip: Trip, marks: _Marks | None = None) -> tuple[int, int]:
-    """(files that the map would have told a session, those of them that it touched).
-
-    `marks` are those of the sessions before, for who has counted them.
-    """
+def tried(before: Sequence[Trip], trip: Trip, sketch: Sketch) -> tuple[int, int]:
+    """(files that the map would have told a session, those of them that it touched)."""
     if not before:
         return 0, 0
     ended = [past for past in before if past.ended_at <= trip.at]
-    told = worth_telling(Ranked(draw(ended, marks=marks if len(ended) == len(before) else None), trip.words))
+    told = worth_telling(Ranked(sketch.draw(ended, trip.words), trip.words))
     return len(told), sum(file.path in trip.edited or file.path in trip.looked for file in told)
 
 
@@ -171,43 +161,118 @@ def _symbols(rows: Sequence[TouchRow]) -> dict[str, str]:
     return found
 
 
-_Marks = dict[str, Counter[str]]
-"""File → the marks of words that stood in it, and in how many sessions."""
-
-
-def draw(
-    history: Sequence[Trip], *, worded: bool = True, declared: Collection[str] = (), marks: _Marks | None = None
-) -> Known:
+def draw(history: Sequence[Trip], *, worded: bool = True, declared: Collection[str] = ()) -> Known:
     """The map after these sessions, which are in the order of time; with the words of tasks and files, or without.
 
-    `declared` are the scripts that the project's own manifest names, `marks` those of the sessions, where counted.
+    `declared` are the scripts that the project's own manifest names.
     """
-    edited: dict[str, list[int]] = defaultdict(list)
-    looked: dict[str, list[int]] = defaultdict(list)
-    for number, trip in enumerate(history):
-        for path in trip.deleted:  # by this session: what it edited before, it has no more
-            edited.pop(path, None)
-            looked.pop(path, None)
-        for path in trip.edited - trip.deleted:
-            edited[path].append(number)
-        for path in trip.looked - trip.deleted:
-            looked[path].append(number)
-    files = [
-        File(path, edited.get(path, []), looked.get(path, []), *_terms(path, worded=worded), "")
-        for path in {*edited, *looked}
-        if tellable(path)
-    ]
-    if len(files) > FILES_KEPT:
-        files.sort(key=lambda file: (-_weight(file, len(history)), file.path))
-    if worded:
-        _describe(files[:FILES_KEPT], _marks(history) if marks is None else marks)
-    tasks = [_task(trip.words) if worded else frozenset[str]() for trip in history]
-    numbered = [
-        Visit(trip.at, trip.branch, title(trip.words), task, norm, trip.outcome)
-        for trip, task, norm in zip(history, tasks, norms(tasks), strict=True)
-    ]
-    kept = sorted(files[:FILES_KEPT], key=lambda file: file.path)
-    return Known(numbered, kept, commands_told([trip.ran for trip in history], declared=declared)[:COMMANDS_KEPT])
+    return Sketch(worded=worded, declared=declared).draw(history)
+
+
+class Sketch:
+    """Draws the map of a project again and again: what it counted of a session is kept while that is drawn."""
+
+    def __init__(self, *, worded: bool = True, declared: Collection[str] = ()) -> None:
+        self._worded = worded
+        self._declared = declared
+        self._ran: dict[str, list[_RanAs]] = {}
+        """Session → what it ran, command by command."""
+        self._tasks: Counter[str] = Counter()
+        """Word → in how many tasks it is."""
+        self._marks: dict[str, Counter[str]] = defaultdict(Counter)
+        """File → marks of words that stood in it, and in how many sessions."""
+        self._marked: Counter[str] = Counter()
+        """Mark → how many of the files that were drawn last have it."""
+        self._described: dict[str, list[str]] = {}
+        """Those files, and the marks of each in their order."""
+        self._drawn: dict[str, Trip] = {}
+
+    def draw(self, history: Sequence[Trip], task: str | None = None) -> Known:
+        """The map after these sessions, which are in the order of time; for one task, or for any."""
+        self._count(history)
+        kept = self._files(history)
+        if self._worded:
+            self._describe(kept, None if task is None else set(map(mark, asked(task).terms)))
+        kept.sort(key=lambda file: file.path)
+        tasks = [_task(trip.words) if self._worded else frozenset[str]() for trip in history]
+        lengths = norms(tasks, self._tasks)
+        visits = [
+            Visit(trip.at, trip.branch, title(trip.words), task, length, trip.outcome)
+            for trip, task, length in zip(history, tasks, lengths, strict=True)
+        ]
+        commands = _told([self._ran[trip.root] for trip in history], SESSIONS_OF_A_COMMAND, self._declared)
+        return Known(visits, kept, commands[:COMMANDS_KEPT])
+
+    def _count(self, history: Sequence[Trip]) -> None:
+        wanted = {trip.root: trip for trip in history}
+        for root in self._drawn.keys() - wanted.keys():
+            self._change(self._drawn.pop(root), -1)
+            del self._ran[root]
+        for root, trip in wanted.items():
+            if root not in self._drawn:
+                self._drawn[root] = trip
+                self._change(trip, 1)
+                self._ran[root] = _ran_as(trip.ran)
+
+    def _change(self, trip: Trip, by: int) -> None:
+        if not self._worded:
+            return
+        _add(self._tasks, _task(trip.words), by)
+        for path, marks in trip.symbols.items():
+            _add(self._marked, self._described.pop(path, ()), -1)
+            _add(self._marks[path], cut(marks), by)
+
+    def _files(self, history: Sequence[Trip]) -> list[File]:
+        edited: dict[str, list[int]] = defaultdict(list)
+        looked: dict[str, list[int]] = defaultdict(list)
+        for number, trip in enumerate(history):
+            for path in trip.deleted:  # by this session: what it edited before, it has no more
+                edited.pop(path, None)
+                looked.pop(path, None)
+            for path in trip.edited - trip.deleted:
+                edited[path].append(number)
+            for path in trip.looked - trip.deleted:
+                looked[path].append(number)
+        weights = [0.9 ** (len(history) - number) for number in range(len(history))]
+        weighed = [
+            (-_weight(edited.get(path, ()), looked.get(path, ()), weights), path)
+            for path in {*edited, *looked}
+            if tellable(path)
+        ]
+        kept = sorted(weighed)[:FILES_KEPT]
+        return [
+            File(path, edited.get(path, []), looked.get(path, []), *_terms(path, worded=self._worded), "")
+            for _, path in kept
+        ]
+
+    def _describe(self, files: Sequence[File], asked: set[str] | None) -> None:
+        """Give each file the marks that tell it best from the others; where only some are asked for, if it has any."""
+        paths = {file.path for file in files}
+        for path in self._described.keys() - paths:
+            _add(self._marked, self._described.pop(path), -1)
+        for path in paths - self._described.keys():
+            self._described[path] = sorted(self._marks[path])
+            _add(self._marked, self._described[path], 1)
+        rare = [0.0, *(-math.log(1 + len(files) / number) for number in range(1, len(files) + 1))]
+        for file in files:
+            own, best = self._marks[file.path], self._described[file.path]
+            if asked is not None and asked.isdisjoint(own):
+                continue
+            if len(best) > SYMBOLS_KEPT:
+                worth = {one: own[one] * rare[self._marked[one]] for one in best}
+                best = sorted(sorted(best, key=worth.__getitem__)[:SYMBOLS_KEPT])
+            file.symbols = " ".join(best)
+
+
+def _add(count: Counter[str], some: Iterable[str], by: int) -> None:
+    """Count these once more, or once less."""
+    if by > 0:
+        count.update(iter(some))
+        return
+    for one in some:
+        count[one] -= 1
+        if not count[one]:
+            del count[one]
 
 
 def _terms(path: str, *, worded: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -219,32 +284,9 @@ def _task(words: str) -> frozenset[str]:
     return frozenset(unique_terms(words[:_CHARACTERS_OF_A_TASK])[:_TERMS_KEPT])
 
 
-def _marks(history: Iterable[Trip]) -> _Marks:
-    found: _Marks = {}
-    for trip in history:
-        _add_marks(found, trip)
-    return found
-
-
-def _add_marks(found: _Marks, trip: Trip) -> None:
-    for path, marks in trip.symbols.items():
-        found.setdefault(path, Counter()).update(cut(marks))
-
-
-def _describe(files: Sequence[File], marks: _Marks) -> None:
-    """Give each file the marks that tell it best from the others."""
-    seen = [marks.get(file.path, Counter()) for file in files]
-    weight = rarity(seen) if any(len(own) > SYMBOLS_KEPT for own in seen) else {}
-    for file, own in zip(files, seen, strict=True):
-        best = sorted(own)
-        if len(own) > SYMBOLS_KEPT:
-            best = sorted(sorted(best, key=lambda one: -own[one] * weight[one])[:SYMBOLS_KEPT])
-        file.symbols = " ".join(best)
-
-
-def _weight(file: File, count: int) -> float:
+def _weight(edited: Sequence[int], looked: Sequence[int], weights: Sequence[float]) -> float:
     """What is kept where a project has more files than are kept: often and lately touched, edits twice."""
-    return sum(2.0 * 0.9 ** (count - at) for at in file.edited) + sum(0.9 ** (count - at) for at in file.looked)
+    return sum([2.0 * weights[at] for at in edited]) + sum([weights[at] for at in looked])
 
 
 @lru_cache(maxsize=2048)
@@ -310,6 +352,42 @@ def commands_told(
     That is what worked in so many sessions that nothing had proposed it to; and after one already what every project
     has, and the project's own checks, which output may have named only where its manifest declares them.
     """
+    return _told([_ran_as(ran) for ran in history], sessions, declared)
+
+
+class _RanAs(NamedTuple):
+    """A command, as one session ran it."""
+
+    key: str
+    folder: str
+    worked: bool
+    failed: bool
+    broken: bool
+    unproposed: bool
+    plain: bool
+    """Nothing had named it in any form."""
+    forms: frozenset[str]
+    purpose: str
+
+
+def _ran_as(ran: Sequence[RanRow]) -> list[_RanAs]:
+    return [
+        _RanAs(
+            key,
+            parted(own[-1].text)[0],
+            any(run.worked for run in own),
+            any(run.failed for run in own),
+            bool(own[-1].broken),
+            all(run.proposed in (0, 2) for run in own),
+            all(run.proposed in (0, 3) for run in own),
+            frozenset(run.text for run in own if run.text),
+            own[0].purpose,
+        )
+        for key, own in _by_command(ran).items()
+    ]
+
+
+def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collection[str]) -> list[Command]:
     apart = _ran_apart(history)
     worked: dict[str, list[int]] = defaultdict(list)
     failed: dict[str, list[int]] = defaultdict(list)
@@ -320,18 +398,18 @@ def commands_told(
     """In how many sessions it worked where nothing had named it in any form."""
     purposes: dict[str, str] = {}
     for number, ran in enumerate(history):
-        for key, own in _by_command(ran).items():
-            name = in_folder(key, _folder(own)) if (key, _folder(own)) in apart else key
-            if any(run.worked for run in own):
+        for own in ran:
+            name = in_folder(own.key, own.folder) if (own.key, own.folder) in apart else own.key
+            if own.worked:
                 worked[name].append(number)
-                plain[name] += all(run.proposed in (0, 3) for run in own)
-            if any(run.failed for run in own):
+                plain[name] += own.plain
+            if own.failed:
                 failed[name].append(number)
-            if own[-1].broken:
+            if own.broken:
                 broken[name].append(number)
-            if _unproposed(own):
-                forms[name].update({run.text for run in own if run.text})
-            purposes[name] = own[0].purpose
+            if own.unproposed:
+                forms[name].update(own.forms)
+            purposes[name] = own.purpose
 
     def is_known(name: str) -> bool:
         return plain[name] >= sessions or _is_harmless(name, purposes[name], plain[name], declared)
@@ -344,23 +422,10 @@ def commands_told(
     return sorted(found, key=lambda command: (-len(command.worked), -len(command.failed), command.key))
 
 
-def _ran_apart(history: Sequence[Sequence[RanRow]]) -> set[tuple[str, str]]:
+def _ran_apart(history: Sequence[Sequence[_RanAs]]) -> set[tuple[str, str]]:
     """(command, folder) that several sessions ran there: a package of the repository has its own."""
-    times = Counter(
-        (key, _folder(own))
-        for ran in history
-        for key, own in _by_command(ran).items()
-        if _folder(own) and _unproposed(own)
-    )
+    times = Counter((own.key, own.folder) for ran in history for own in ran if own.folder and own.unproposed)
     return {one for one, count in times.items() if count >= SESSIONS_OF_A_COMMAND}
-
-
-def _folder(own: Sequence[RanRow]) -> str:
-    return parted(own[-1].text)[0]
-
-
-def _unproposed(own: Sequence[RanRow]) -> bool:
-    return all(run.proposed in (0, 2) for run in own)
 
 
 def _is_harmless(name: str, purpose: str, plain: int, declared: Collection[str]) -> bool:

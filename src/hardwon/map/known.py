@@ -51,7 +51,7 @@ class Visit:
 class File:
     """In which sessions a file was edited, and in which it was looked at or run."""
 
-    __slots__ = ("edited", "looked", "path", "path_terms", "symbols", "terms")
+    __slots__ = ("_touched", "edited", "looked", "path", "path_terms", "symbols", "terms")
 
     def __init__(
         self,
@@ -71,10 +71,13 @@ class File:
         """The words of its path."""
         self.symbols = symbols
         """Marks of the words that sessions wrote and read in it."""
+        self._touched: set[int] | None = None
 
     @property
     def touched(self) -> set[int]:
-        return {*self.edited, *self.looked}
+        if self._touched is None:
+            self._touched = {*self.edited, *self.looked}
+        return self._touched
 
 
 class Command:

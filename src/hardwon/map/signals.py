@@ -21,7 +21,7 @@ from hardwon.text.words import stem, terms, unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from hardwon.map.known import File, Known
@@ -52,6 +52,7 @@ _SPOKEN_OF = 0.5
 _LEAST_STEM_CHARACTERS = 5
 _SESSIONS_OF_HABIT = 8
 """What was touched often weighs as much as the learned signals after so many sessions, the less the more there are."""
+_SLASH = re.compile("/")
 _SEPARATORS = lazy_pattern(r"[/._-]+")
 _PARTS = lazy_pattern(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _TEST = lazy_pattern(r"(?i)(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._-](?:test|spec)s?\.|tests?\.\w+$")
@@ -114,7 +115,7 @@ class Asked:
         self._read = read = task[:PROMPT_CHARACTERS_READ]
         self.terms = set(unique_terms(read))
         self.tokens = {token.strip("./@-").replace("\\", "/") for token in _TOKEN.findall(read.lower())}
-        self._paths = [token for token in self.tokens if "/" in token]
+        self._paths = "\n".join(["", *(token for token in self.tokens if "/" in token), ""])
 
     def names(self, path: str) -> bool:
         """Whether the task names a file: by its path, the end of it, or its name."""
@@ -122,7 +123,10 @@ class Asked:
         base = lowered.rpartition("/")[2]
         if lowered in self.tokens or base in self.tokens:
             return True
-        return any(_ends_alike(token, lowered) for token in self._paths) if self._paths else False
+        if f"/{lowered}\n" in self._paths:
+            return True
+        ends = (lowered[at.end() :] for at in _SLASH.finditer(lowered, 0, len(lowered) - len(base) - 1))
+        return any("/" in end and end in self.tokens for end in ends)
 
     def word(self, term: str) -> str:
         """The word of the task that a term was made of."""
@@ -134,8 +138,9 @@ class Asked:
         return (len(stem) >= _LEAST_STEM_CHARACTERS and stem in self.tokens) or self.names(path)
 
 
-def _ends_alike(token: str, path: str) -> bool:
-    return token.endswith(f"/{path}") or path.endswith(f"/{token}")
+@lru_cache(maxsize=2)  # a replay asks for several things about each task
+def asked(task: str) -> Asked:
+    return Asked(task)
 
 
 class Evidence:
@@ -144,7 +149,7 @@ class Evidence:
     __slots__ = ("asked", "likeness", "named", "rows", "shares")
 
     def __init__(self, known: Known, task: str) -> None:
-        self.asked = Asked(task)
+        self.asked = asked(task)
         count = len(known.visits)
         held: dict[str, list[int]] = {}
         for number, visit in enumerate(known.visits):
@@ -164,7 +169,7 @@ class Evidence:
         files, count = known.files, len(known.visits)
         touched = [file.touched for file in files]
         folders = [file.path.rpartition("/")[0] for file in files]
-        recent = [0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS) for number in range(count)]
+        recent = lately(count)
         edited_lately = [sum([recent[number] for number in file.edited[-_NEWEST:]]) for file in files]
         touched_lately = [sum([recent[number] for number in own]) for own in touched]
         folder_lately = _of_folders(folders, edited_lately, sum)
@@ -173,9 +178,10 @@ class Evidence:
         said, covered = self._said_of_names(files)
         said_most = max(said, default=0.0) or 1.0
         beside = _of_folders(folders, covered, max)
-        named = [float(file in self.named) for file in files]
+        hinted = set(self.named)
+        named = [float(file in hinted) for file in files]
         named_beside = _of_folders(folders, named, max)
-        in_paths, in_any_path = _said([set(file.path_terms) for file in files], self.asked.terms)
+        in_paths, in_any_path = _said([file.path_terms for file in files], self.asked.terms)
         shares = self.shares
         touched_for = [sum([shares[number] for number in own]) for own in touched]
         most_for = max(touched_for, default=0.0) or 1.0
@@ -231,12 +237,14 @@ class Evidence:
 
     def _said_of_folders(self, folders: Sequence[str]) -> list[float]:
         """How much of a folder on its way the task says."""
-        parts = {folder: [_parts(name) for name in folder.split("/")] for folder in set(folders)}
-        weight = rarity([set().union(*parts[folder]) for folder in folders])
+        parts = {folder: _folder_parts(folder) for folder in set(folders)}
+        weight = rarity([parts[folder][1] for folder in folders])
         asked = self.asked.terms
         said = {
-            folder: max([sum([weight[term] for term in part if term in asked]) for part in own])
-            for folder, own in parts.items()
+            folder: 0.0
+            if asked.isdisjoint(words)
+            else max([sum([weight[term] for term in part if term in asked]) for part in own])
+            for folder, (own, words) in parts.items()
         }
         return [said[folder] for folder in folders]
 
@@ -300,9 +308,9 @@ def topical(row: tuple[float, ...]) -> float:
     return math.fsum(map(mul, WEIGHTS[_GENERAL:], row[_GENERAL:]))
 
 
-def _said(sets: Sequence[AbstractSet[str]], asked: set[str]) -> tuple[list[float], float]:
+def _said(sets: Sequence[Collection[str]], asked: set[str]) -> tuple[list[float], float]:
     """(of each set of words how much of it is asked for, rare words for more; how much all have together)."""
-    shared = [own & asked for own in sets]
+    shared = [asked.intersection(own) for own in sets]
     weight = rarity(shared, len(sets))
     return [sum([weight[term] for term in own]) for own in shared], sum(weight.values())
 
@@ -335,17 +343,24 @@ def rarity(sets: Iterable[Iterable[str]], count: int | None = None) -> dict[str,
     return {term: of_number[number] for term, number in held.items()}
 
 
-def norms(tasks: list[frozenset[str]]) -> list[float]:
-    """The length of each task as a vector of its words."""
-    weight = rarity(tasks)
-    squared = {term: value**2 for term, value in weight.items()}
-    return [math.sqrt(sum([squared[term] for term in task])) for task in tasks]
+def norms(tasks: list[frozenset[str]], held: Mapping[str, int]) -> list[float]:
+    """The length of each task as a vector of its words; `held` tells how many of the tasks have a word."""
+    of_number = {number: math.log(1 + len(tasks) / number) ** 2 for number in set(held.values())}
+    squared = {term: of_number[number] for term, number in held.items()}
+    return [math.sqrt(sum(map(squared.__getitem__, task))) for task in tasks]
 
 
 @lru_cache(maxsize=4096)
 def _parts(name: str) -> frozenset[str]:
     """The words that a name is made of."""
     return frozenset(stem(word.lower()) for word in _PARTS.split(name) if len(word) > 1)
+
+
+@lru_cache(maxsize=4096)
+def _folder_parts(folder: str) -> tuple[list[frozenset[str]], frozenset[str]]:
+    """The words of each folder on the way, and all of them."""
+    parts = [_parts(name) for name in folder.split("/")]
+    return parts, frozenset[str]().union(*parts)
 
 
 @lru_cache(maxsize=4096)
@@ -378,8 +393,8 @@ def cut(marks: str) -> frozenset[str]:
 def likely(known: Known, evidence: Evidence, weights: Weights = WEIGHTS) -> list[float]:
     """Of each file of the map its chance to be needed, all together one: what is told first has the highest."""
     if not evidence.rows:
-        count = len(known.visits)
-        return _shares_of_one([_weighed(WITHOUT_TASK, without_task(file, count)) for file in known.files])
+        recent = lately(len(known.visits))
+        return _shares_of_one([_weighed(WITHOUT_TASK, without_task(file, recent)) for file in known.files])
     chances = _shares_of_one([_weighed(weights, row) for row in evidence.rows])
     habit = [len(file.touched) for file in known.files]
     learned = len(known.visits) / (len(known.visits) + _SESSIONS_OF_HABIT)
@@ -387,10 +402,14 @@ def likely(known: Known, evidence: Evidence, weights: Weights = WEIGHTS) -> list
     return [learned * chance + usual * often for chance, often in zip(chances, habit, strict=True)]
 
 
-def without_task(file: File, count: int) -> tuple[float, ...]:
+def lately(count: int) -> list[float]:
+    """What each of so many sessions weighs, the last one 1."""
+    return [0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS) for number in range(count)]
+
+
+def without_task(file: File, recent: Sequence[float]) -> tuple[float, ...]:
     """What speaks for a file where nobody has said yet what to do: edited lately, edited often."""
-    lately = math.fsum(0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS) for number in file.edited)
-    return lately, math.log1p(len(file.edited))
+    return math.fsum([recent[number] for number in file.edited]), math.log1p(len(file.edited))
 
 
 def _weighed(weights: Weights, signals: tuple[float, ...]) -> float:
@@ -418,7 +437,7 @@ _TIMES_HERE = 8.0
 class Ranked:
     """A map, ordered for one task."""
 
-    __slots__ = ("commands", "evidence", "files", "folder", "known")
+    __slots__ = ("_commands", "evidence", "files", "folder", "known")
 
     def __init__(self, known: Known, task: str, folder: str = "") -> None:
         self.known = known
@@ -428,7 +447,14 @@ class Ranked:
         """Where the session works, below the project's root: its files and commands come first."""
         self.files = self._ordered(likely(known, self.evidence))
         """(chance, file), the likeliest first."""
-        self.commands: list[tuple[float, Command]] = _commands(self)
+        self._commands: list[tuple[float, Command]] | None = None
+
+    @property
+    def commands(self) -> list[tuple[float, Command]]:
+        """(worth, command), the best first."""
+        if self._commands is None:
+            self._commands = _commands(self)
+        return self._commands
 
     def share_of(self, folder: str) -> float:
         """How much of what is likely lies below a folder."""

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from hardwon.map.draw import Trip, draw
+from hardwon.map.draw import Sketch, Trip
 from hardwon.map.known import VISITS_KEPT, File, Known, parted
-from hardwon.map.signals import Asked, Ranked, worth_telling
+from hardwon.map.signals import PROMPT_CHARACTERS_READ, Ranked, asked, worth_telling
 from hardwon.map.touched import tellable
 from hardwon.map.wording import FOR_THIS_TASK, VISITS_TRIED, for_task
 from hardwon.text.shown import estimate
@@ -30,7 +30,7 @@ TOLD = 10
 
 
 class Scene(NamedTuple):
-    """A session, the sessions that had ended when it began, and the map of these."""
+    """A session, the sessions that had ended when it began, and the map of these for its task."""
 
     trip: Trip
     earlier: Sequence[Trip]
@@ -44,12 +44,13 @@ def scenes(history: Sequence[Trip], visits: int = VISITS_KEPT) -> Iterator[Scene
     ended: list[Trip] = []
     touched: frozenset[str] = frozenset()
     running: list[tuple[int, str, Trip]] = []
+    sketch = Sketch()
     for trip in sorted(history, key=lambda trip: (trip.at, trip.root)):
         while running and running[0][0] <= trip.at:
             ended.append(past := heapq.heappop(running)[2])
             touched = (touched | past.edited | past.looked) - past.deleted
         ended.sort(key=lambda past: (past.at, past.root))
-        yield Scene(trip, ended[-visits:], draw(ended[-visits:]), touched)
+        yield Scene(trip, ended[-visits:], sketch.draw(ended[-visits:], trip.words), touched)
         heapq.heappush(running, (max(trip.ended_at, trip.at + 1), trip.root, trip))
 
 
@@ -76,8 +77,8 @@ def _recency(known: Known, _: str) -> list[File]:
 
 
 def _named(known: Known, task: str) -> list[File]:
-    asked = Asked(task)
-    return [file for file in known.files if asked.names(file.path)]
+    names = asked(task).names
+    return [file for file in known.files if names(file.path)]
 
 
 @lru_cache(maxsize=1 << 14)
@@ -89,24 +90,17 @@ def _by_words(known: Known, task: str) -> list[File]:
     """BM25 of the task over the words of the paths."""
     words = {file.path: _words_of(file.path) for file in known.files}
     usual = sum(map(len, words.values())) / (len(words) or 1) or 1.0
-    held: dict[str, int] = {}
-    for path_words in words.values():
-        for term in set(path_words):
-            held[term] = held.get(term, 0) + 1
-    asked = set(terms(task))
+    said = asked(task).terms if len(task) <= PROMPT_CHARACTERS_READ else set(terms(task))
+    shared = [(file, found) for file in known.files if (found := said.intersection(words[file.path]))]
+    held = Counter(term for _, found in shared for term in found)
+    rarity = {term: math.log(1 + (len(words) - count + 0.5) / (count + 0.5)) for term, count in held.items()}
 
-    def score(file: File) -> float:
-        own = words[file.path]
-        return sum(
-            math.log(1 + (len(words) - held[term] + 0.5) / (held[term] + 0.5))
-            * own.count(term)
-            * 2.2
-            / (own.count(term) + 1.2 * (0.25 + 0.75 * len(own) / usual))
-            for term in set(own) & asked
-        )
+    def score(own: tuple[str, ...], found: set[str]) -> float:
+        damping = 1.2 * (0.25 + 0.75 * len(own) / usual)
+        return sum(rarity[term] * own.count(term) * 2.2 / (own.count(term) + damping) for term in found)
 
-    found = [(score(file), file) for file in known.files]
-    return [file for value, file in sorted(found, key=lambda one: (-one[0], one[1].path)) if value]
+    scored = sorted((-score(words[file.path], found), file.path, file) for file, found in shared)
+    return [file for value, _, file in scored if value]
 
 
 def _ours(known: Known, task: str) -> list[File]:
@@ -159,9 +153,9 @@ def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
         told_files = worth_telling(_ranked(known, trip.words)) if known.visits else []
         used = trip.edited | trip.looked
         tries[trip.at] = len(told_files), sum(file.path in used for file in told_files)
-        asked = Asked(trip.words)
+        names = asked(trip.words).names
         edited, read = needed(trip.edited, touched), needed(trip.looked - trip.edited, touched)
-        unnamed = {path for path in edited if not asked.names(path)}
+        unnamed = {path for path in edited if not names(path)}
         told = {}
         if edited or read:
             told = {

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from itertools import starmap
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -24,7 +24,6 @@ from hardwon.briefing.foreseen import as_line
 from hardwon.briefing.policy import against_failure
 from hardwon.briefing.rank import Candidates, Request, candidates, cost
 from hardwon.config import Config
-from hardwon.harvest.walk import Progress
 from hardwon.home import private
 from hardwon.map.draw import Trip
 from hardwon.measure import judge
@@ -32,10 +31,14 @@ from hardwon.measure.map_replay import ProjectMap, summarise
 from hardwon.model.nouns import Line
 from hardwon.sessions.workers import Workers, cores, serve
 from hardwon.store import failures, integrity, lessons, meta
-from hardwon.store.database import Database, Row, insert
+from hardwon.store.database import Database, Entry, Row, insert, kept
+from hardwon.store.fulltext import SmallIndex
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.store.sqlite import IN_MEMORY, SqliteDatabase
 from hardwon.text.shown import FAILURES
+
+if TYPE_CHECKING:
+    from hardwon.harvest.walk import Progress
 
 # The sessions of a store in the order of time, each with everything that the store learned from it.
 
@@ -128,6 +131,9 @@ def _met(row: Row) -> Met:
 
 # A store in memory that knows just what was known at a moment: sessions are added to it as they end.
 
+_MOST_INDEXED = 50_000
+"""Items that are searched in memory: all of them, where the engine looks at the best 2,000 by its own measure."""
+_NEW_SESSION = insert("session", SESSION_COLUMNS)
 _TRIED = ("source", "failure", "position", "steps", "tried_as", "root")
 
 
@@ -136,19 +142,66 @@ class _Remembering(SqliteDatabase):
 
     def __init__(self) -> None:
         self._answers: dict[tuple[str, tuple[Any, ...]], list[Row]] = {}
+        self.kept: dict[Any, Any] = {}
+        """What was made of answers; sessions that left nothing change none of it."""
+        self._index: SmallIndex | None = SmallIndex()
         self._changing = True
         super().__init__(IN_MEMORY, write=True)
         self._changing = False
+        self._connection.preupdate_hook(None)  # sums against flipped bits: of a file
+        self._sums = None
 
     @contextmanager
     def transaction(self, project: str | None = None) -> Iterator[None]:
-        self._changing = True
+        self.kept.clear()
         self._answers.clear()
+        with self._changed(project):
+            yield
+
+    @contextmanager
+    def of_sessions(self) -> Iterator[None]:
+        """A transaction that writes sessions and nothing else: what does not speak of these is as it was."""
+        self._answers = {asked: rows for asked, rows in self._answers.items() if "session" not in asked[0]}
+        with self._changed(None):
+            yield
+
+    @contextmanager
+    def _changed(self, project: str | None) -> Iterator[None]:
+        self._changing = True
         try:
             with super().transaction(project):
                 yield
         finally:
             self._changing = False
+
+    def index(self, entries: Iterable[Entry]) -> None:
+        entered = list(entries)
+        super().index(entered)
+        if self._index is not None:
+            for entry in entered:
+                self._index.put(entry)
+            if len(self._index) > _MOST_INDEXED:
+                self._index = None
+
+    def unindex(self, items: Iterable[str]) -> None:
+        left = list(items)
+        super().unindex(left)
+        if self._index is not None:
+            for item in left:
+                self._index.drop(item)
+
+    def matches(
+        self,
+        terms: Sequence[str],
+        limit: int,
+        types: Sequence[str] = (),
+        *,
+        phrases: Sequence[Sequence[str]] = (),
+        also: Sequence[str] = (),
+    ) -> list[tuple[str, str, float]]:
+        if phrases or also or self._index is None:
+            return super().matches(terms, limit, types, phrases=phrases, also=also)
+        return self._index.matches(terms, limit, types)
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         if self._changing:
@@ -213,6 +266,11 @@ class Scratch:
         added = list(sessions)
         if not added:
             return
+        if not any(rows for past in added for rows in past.left.values()):
+            with self.db.of_sessions():
+                for past in added:
+                    self.db.bulk(_NEW_SESSION, past.sessions)
+            return
         with self.db.transaction():
             for past in added:
                 self._add(past)
@@ -220,7 +278,7 @@ class Scratch:
 
     def _add(self, past: Past) -> None:
         db, left = self.db, past.left
-        db.bulk(insert("session", SESSION_COLUMNS), past.sessions)
+        db.bulk(_NEW_SESSION, past.sessions)
         known = "ON CONFLICT (id) DO NOTHING"
         met = {row[2] for row in left["occurrence"]} | {row[1] for row in left["tried"]}
         db.bulk(insert("failure", failures.FAILURE_COLUMNS, known), (self._failures[id] for id in sorted(met)))
@@ -373,7 +431,10 @@ def work() -> None:
 
 
 def _answer(question: _Question) -> _Answer:
-    material, walk = _at_work(question.material)
+    return _found_by(*_at_work(question.material), question)
+
+
+def _found_by(material: _Material, walk: _Walk, question: _Question) -> _Answer:
     if question.project >= 0:
         return _Answer([], [summarise(*material.trips[question.project])])
     return _Answer([_without_left(step) for step in walk.steps(question.first, question.last)], [])
@@ -404,22 +465,28 @@ def walked(
     trips = [maps(id) for id in there] if maps else []
     if len(history) <= _SESSIONS_WITHOUT_WORKERS or cores() == 1:
         steps = []
-        for step in walk(db, history, settings):
+        for step in _Walk(Scratch(db), history, settings).steps(0, len(history)):
             steps.append(step)
             told("replaying", len(steps), len(history))
         return steps, list(starmap(summarise, trips))
-    with tempfile.TemporaryDirectory() as folder, Workers(__name__, cores()) as workers:
+    with tempfile.TemporaryDirectory() as folder, Workers(__name__, cores() - 1) as workers:
+        material = _Material(_rows(db), history, settings, trips)
         file = Path(folder, "walk")
-        with open(file, "wb", opener=private) as material:
-            material.write(_pack(_Material(_rows(db), history, settings, trips)))
+        with open(file, "wb", opener=private) as shared:
+            shared.write(_pack(material))
         # What takes long is asked for first.
         order = sorted(range(len(trips)), key=lambda at: -len(trips[at][1]))
         questions = [_Question(str(file), 0, 0, at) for at in order]
         starts = range(0, len(history), _SESSIONS_PER_REQUEST)
         questions += [_Question(str(file), at, min(at + _SESSIONS_PER_REQUEST, len(history))) for at in starts]
         found = _Answer([], [])
-        decode = msgspec.msgpack.Decoder(_Answer).decode
-        for question, answer in zip(questions, workers.answers(map(_pack, questions)), strict=True):
+        asked, decode = msgspec.msgpack.Decoder(_Question).decode, msgspec.msgpack.Decoder(_Answer).decode
+        walk = _Walk(Scratch(material.rows), history, settings)
+
+        def own(question: bytes) -> bytes:
+            return _pack(_found_by(material, walk, asked(question)))
+
+        for question, answer in zip(questions, workers.answers(map(_pack, questions), own), strict=True):
             part = decode(answer) if answer is not None else _answer(question)
             found.steps.extend(part.steps)
             found.maps.extend(part.maps)
@@ -446,6 +513,8 @@ class _Seen:
         """Failure → the error that a line about it shows: the latest."""
         self.holds: dict[str, set[str]] = defaultdict(set)
         """Failure → every error that was ever counted as it."""
+        self.held_by: dict[str, set[str]] = defaultdict(set)
+        """The same the other way."""
 
     def add(self, sessions: Sequence[Past]) -> None:
         for past in sessions:
@@ -455,6 +524,7 @@ class _Seen:
                 self.in_project[past.project].add(met.key)
                 self.shows[met.failure] = met.key
                 self.holds[met.failure].add(met.key)
+                self.held_by[met.key].add(met.failure)
 
 
 def _step(db: Database, seen: _Seen, past: Past, settings: ReplaySettings) -> ReplayStep:
@@ -480,7 +550,7 @@ def _step(db: Database, seen: _Seen, past: Past, settings: ReplaySettings) -> Re
 
 def _fix_existed(db: Database, seen: _Seen, keys: set[str]) -> int:
     """For how many of these errors any failure that held them had a fix."""
-    holding = {failure for failure, held in seen.holds.items() if held & keys}
+    holding = {failure for key in keys for failure in seen.held_by[key]}
     fixed = {id for id, fixes in failures.fixes(db, holding).items() if any(fix.status == "active" for fix in fixes)}
     return len(keys & set().union(*(seen.holds[id] for id in fixed)))
 
@@ -500,10 +570,9 @@ def _all_ways(
     told = {"ours": judged(ours, tokens, allowance)}
     prompted = _found(db, past, past.task, settings) if past.task else found
     told["with_prompt"] = judged(*_ours(prompted, settings))
-    pool = _pool(db, past)
+    pool = kept(db, _pool, past.project)
     for name, order in _BASELINES.items():
-        chance = random.Random(f"{settings.seed} {past.root}")  # noqa: S311 - the same draw every time
-        ordered = order(pool, chance)
+        ordered = order(pool, f"{settings.seed} {past.root}")
         told[name] = judged(*_cut(ordered, allowance))
         told[AGAINST + name] = judged(*_cut(ours, told[name].failure_tokens))
         whole = settings.budget if settings.failure_budget is None else settings.failure_budget
@@ -513,7 +582,8 @@ def _all_ways(
 
 def _cut(lines: Sequence[Line], tokens: int) -> tuple[list[Line], int, int]:
     chosen = failures_within(lines, tokens)
-    return chosen, _block(chosen), _block(chosen)
+    block = _block(chosen)
+    return chosen, block, block
 
 
 def _found(db: Database, past: Past, task: str, settings: ReplaySettings) -> Candidates:
@@ -532,39 +602,36 @@ def _block(lines: Sequence[Line]) -> int:
     return cost(FAILURES, *(f"- {line.text}" for line in lines)) if lines else 0
 
 
-def _pool(db: Database, past: Past) -> _Pool:
-    """Every failure of the project that is known, as a line: what the baselines choose from."""
-    met = failures.likely(db, past.project or "", _MAX_FAILURES_RANKED)
+class _Pool(NamedTuple):
+    """Every failure of a project that is known, as a line: what the baselines choose from."""
+
+    newest: list[Line]
+    most_frequent: list[Line]
+    by_id: list[Line]
+
+
+def _pool(db: Database, project: str) -> _Pool:
+    met = kept(db, failures.likely, project, _MAX_FAILURES_RANKED)
     known = [one for one in met if not against_failure(one.row.family)]
-    fixes = failures.fixes(db, [one.row.id for one in known], past.project)
-    return [(one.row, as_line(one, fixes[one.row.id])) for one in known]
+    fixes = failures.fixes(db, [one.row.id for one in known], project)
+    lines = sorted(((one.row, as_line(one, fixes[one.row.id])) for one in known), key=lambda entry: entry[0].id)
+    return _Pool(
+        [line for _, line in sorted(lines, key=lambda entry: -entry[0].last_seen)],
+        [line for _, line in sorted(lines, key=lambda entry: -entry[0].occurrences)],
+        [line for _, line in lines],
+    )
 
 
-_Pool = list[tuple[failures.FailureRow, Line]]
-
-
-def _newest_three(pool: _Pool, _: random.Random) -> list[Line]:
-    return _most_recent(pool, _)[:NEWEST_FAILURES_SHOWN]
-
-
-def _most_recent(pool: _Pool, _: random.Random) -> list[Line]:
-    return [line for row, line in sorted(pool, key=lambda entry: (-entry[0].last_seen, entry[0].id))]
-
-
-def _most_frequent(pool: _Pool, _: random.Random) -> list[Line]:
-    return [line for row, line in sorted(pool, key=lambda entry: (-entry[0].occurrences, entry[0].id))]
-
-
-def _random(pool: _Pool, chance: random.Random) -> list[Line]:
-    lines = [line for _, line in sorted(pool, key=lambda entry: entry[0].id)]
-    chance.shuffle(lines)
+def _at_random(pool: _Pool, seed: str) -> list[Line]:
+    lines = list(pool.by_id)
+    random.Random(seed).shuffle(lines)  # noqa: S311 - the same draw every time
     return lines
 
 
-_BASELINES: dict[str, Callable[[_Pool, random.Random], list[Line]]] = {
+_BASELINES: dict[str, Callable[[_Pool, str], list[Line]]] = {
     "nothing": lambda *_: [],
-    "newest_three": _newest_three,
-    "most_recent": _most_recent,
-    "most_frequent": _most_frequent,
-    "random": _random,
+    "newest_three": lambda pool, _: pool.newest[:NEWEST_FAILURES_SHOWN],
+    "most_recent": lambda pool, _: pool.newest,
+    "most_frequent": lambda pool, _: pool.most_frequent,
+    "random": _at_random,
 }

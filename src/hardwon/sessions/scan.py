@@ -307,9 +307,10 @@ def _shares(fresh: list[_Fresh]) -> Iterator[list[_Fresh]]:
 def _answered(shares: list[list[_Fresh]], states: States) -> Iterator[tuple[list[_Fresh], list[_Answer]]]:
     """Each share with its counts; what no worker answers is counted here."""
     size = sum(file.status.st_size for share in shares for file in share)
-    with Workers(__name__, min(cores(), len(shares)) if size > _MAX_BYTES_COUNTED_ALONE else 0) as workers:
+    others = min(cores(), len(shares)) - 1 if size > _MAX_BYTES_COUNTED_ALONE else 0
+    with Workers(__name__, others) as workers:
         questions = [_encode([_task(file, states) for file in share]) for share in shares]
-        for share, question, answer in zip(shares, questions, workers.answers(questions), strict=True):
+        for share, question, answer in zip(shares, questions, workers.answers(questions, _answer), strict=True):
             yield share, _answers.decode(answer or _answer(question))
 
 

@@ -58,10 +58,15 @@ class Workers:
                 with suppress(OSError):  # what was still to be written has nobody to read it
                     pipe.close()  # type: ignore[union-attr]
 
-    def answers(self, questions: Iterable[bytes]) -> Iterator[bytes | None]:
-        """The answer to each question, in their order; None where a worker failed."""
+    def answers(
+        self, questions: Iterable[bytes], own: Callable[[bytes], bytes] | None = None
+    ) -> Iterator[bytes | None]:
+        """The answer to each question, in their order; None where a worker failed.
+
+        With `own`, whoever asks does not only wait, but answers what no worker has taken yet.
+        """
         self._rounds.append(_Round(self.processes, questions))
-        return self._rounds[-1].answers()
+        return self._rounds[-1].answers(own)
 
 
 class _Round:
@@ -77,15 +82,20 @@ class _Round:
         for thread in self._threads:
             thread.start()
 
-    def answers(self) -> Iterator[bytes | None]:
+    def answers(self, own: Callable[[bytes], bytes] | None) -> Iterator[bytes | None]:
         early: dict[int, bytes | None] = {}
         asking = len(self._threads)
         for number in range(self._count):
-            while number not in early and asking:
+            while number not in early and (asking or own):
                 try:
-                    found = self._answered.get(timeout=_SECONDS_BETWEEN_LOOKS)
+                    found = self._answered.get_nowait() if own else self._answered.get(timeout=_SECONDS_BETWEEN_LOOKS)
                 except Empty:
-                    self._end_stopped()
+                    if own and (taken := self._taken()):
+                        early[taken[0]] = own(taken[1])
+                    elif own:
+                        own = None  # from now on there is nothing but waiting
+                    else:
+                        self._end_stopped()
                     continue
                 if found is None:
                     asking -= 1
@@ -107,6 +117,13 @@ class _Round:
         for thread in self._threads:
             thread.join()
 
+    def _taken(self) -> tuple[int, bytes] | None:
+        """A question that nobody is at yet."""
+        try:
+            return self._waiting.popleft()
+        except IndexError:
+            return None
+
     def _ask(self, process: subprocess.Popen[bytes]) -> None:
         """Put questions to a worker until there are none, or it fails."""
         assert process.stdin
@@ -114,11 +131,11 @@ class _Round:
         answer: bytes | None = b""
         while answer is not None:
             self._room.acquire()
-            try:
-                number, question = self._waiting.popleft()
-            except IndexError:
+            taken = self._taken()
+            if taken is None:
                 self._room.release()
                 break
+            number, question = taken
             try:
                 _send(process.stdin, question)
                 answer = _received(process.stdout)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from graphlib import TopologicalSorter
@@ -327,6 +327,22 @@ class Check(Struct, frozen=True):
     name: str
     ok: bool
     says: str
+
+
+Found = TypeVar("Found")
+
+
+def kept(db: Database, ask: Callable[..., Found], *asked: Hashable) -> Found:
+    """What `ask(db, *asked)` finds; not to be changed.
+
+    A replay asks the same for many sessions: its store keeps the answer until one comes in that left something.
+    """
+    answers: dict[tuple[Hashable, ...], Found] | None = getattr(db, "kept", None)
+    if answers is None:
+        return ask(db, *asked)
+    if (ask, asked) not in answers:
+        answers[ask, asked] = ask(db, *asked)
+    return answers[ask, asked]
 
 
 class Database(Protocol):

@@ -368,7 +368,7 @@ def likely(db: Database, project: str, limit: int, among: Sequence[str] = ()) ->
     )
     most = "ORDER BY p.sessions DESC, p.occurrences DESC, p.last_seen DESC, f.id LIMIT ?"
     rows = db.query(f"SELECT {columns} {most}", (project, limit))
-    if among:
+    if among and len(rows) == limit:
         rows += db.query(f"SELECT {columns} AND f.id IN ({marks(among)})", (project, *among))
     return [
         Likely(FailureRow._make(row[:-2]), row[-2], tuple(map(int, filter(None, row[-1].split(",")))))

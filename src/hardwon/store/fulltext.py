@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -261,6 +262,63 @@ def _holds(words: Sequence[str], phrase: tuple[str, ...]) -> bool:
     return any(
         words[at] == phrase[0] and tuple(words[at : at + length]) == phrase for at in range(len(words) - length + 1)
     )
+
+
+class SmallIndex:
+    """A full-text index in memory, where a question is answered often: finds what the engines find.
+
+    These look at some of what holds a term where there is more of it than they are asked for; this has everything.
+    """
+
+    def __init__(self) -> None:
+        self._types: dict[str, str] = {}
+        self._words: dict[str, Counter[str]] = {}
+        self._lengths: dict[str, int] = {}
+        self._holding: dict[str, dict[str, int]] = {}
+        """Term → how often each item has it."""
+        self._size = 0
+        """Words of all items together."""
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+    def put(self, entry: Entry) -> None:
+        self.drop(entry.item)
+        words = entry.terms.split()
+        self._types[entry.item] = entry.type
+        self._lengths[entry.item] = len(words)
+        self._size += len(words)
+        self._words[entry.item] = Counter(words)
+        for term, count in self._words[entry.item].items():
+            self._holding.setdefault(term, {})[entry.item] = count
+
+    def drop(self, item: str) -> None:
+        for term in self._words.pop(item, ()):
+            del self._holding[term][item]
+        self._types.pop(item, None)
+        self._size -= self._lengths.pop(item, 0)
+
+    def matches(self, terms: Sequence[str], limit: int, types: Sequence[str]) -> list[tuple[str, str, float]]:
+        """What `ranked` finds, term by term."""
+        holding = {term: self._holding.get(term, {}) for term in terms}
+        corpus = Corpus(len(self), self._size, {term: len(held) for term, held in holding.items()})
+        rarity = {term: corpus.rarity(term) for term in holding}
+        most = sum(rarity.values()) * (K1 + 1)
+        average = corpus.words / corpus.items if corpus.words else 1.0
+        wanted = {item for term in rarest_first(corpus) for item in holding[term]}
+        damping = {
+            item: K1 * (1 - B + B * self._lengths[item] / average)
+            for item in wanted
+            if not types or self._types[item] in types
+        }
+        scores = dict.fromkeys(damping, 0.0)
+        for term, held in holding.items():
+            for item in held if len(held) <= len(scores) else scores:  # a word that all have costs no more than others
+                if item in scores and item in held:
+                    scores[item] += rarity[term] * (held[item] / (held[item] + damping[item]))
+        found = [(item, self._types[item], score * (K1 + 1) / most) for item, score in scores.items() if score > 0]
+        found.sort(key=lambda entry: (entry[2], entry[0]), reverse=True)
+        return found[:limit]
 
 
 def best_matches(found: list[tuple[str, str, float]], limit: int, also: Sequence[str]) -> list[tuple[str, str, float]]:

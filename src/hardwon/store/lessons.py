@@ -319,10 +319,13 @@ def get(db: Database, id: str) -> StoredLesson | None:
     return next(iter(named(db, [id])), None)
 
 
-def named(db: Database, ids: Sequence[str]) -> list[StoredLesson]:
+def named(db: Database, ids: Sequence[str], project: str | None = None) -> list[StoredLesson]:
+    """Those of these ids; with a project, only its own and the global ones."""
     if not ids:
         return []
-    rows = db.query(f"SELECT {_COLUMNS} FROM lesson l WHERE l.id IN ({marks(ids)}) ORDER BY l.id", ids)
+    here = "" if project is None else " AND (l.project = ? OR l.project IS NULL)"
+    values = ids if project is None else [*ids, project]
+    rows = db.query(f"SELECT {_COLUMNS} FROM lesson l WHERE l.id IN ({marks(ids)}){here} ORDER BY l.id", values)
     return [_lesson(row) for row in rows]
 
 
