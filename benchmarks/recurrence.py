@@ -155,11 +155,7 @@ def likeliest(bar: float) -> Rule:
     def told(choice: Choice) -> list[Known]:
         best = sorted((one for one in choice.known if one.chance), key=lambda one: -one.worth)
         least = bar * max((one.chance for one in best), default=0.0)
-        return [
-            one
-            for one in best[: choice.most]
-            if one.chance >= least and not unlikely(one.chance, one.chance, choice.most)
-        ]
+        return [one for one in best[: choice.most] if one.chance >= least and not unlikely(one.chance, one.chance)]
 
     return told
 

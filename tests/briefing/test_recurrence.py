@@ -50,23 +50,22 @@ def test_what_the_surroundings_refuse_is_likelier_than_a_mistake_in_the_code_of_
     assert chance(test) == chance(mistake)
 
 
-def test_two_lines_are_told_where_less_than_a_tenth_of_the_errors_comes_back() -> None:
+def test_one_line_is_told_where_less_than_a_tenth_of_the_errors_comes_back() -> None:
     assert most_told(*ALL_COME_BACK) == most_told(20, 16) == most_told(1, 1) == most_told(8, 8) == FAILURES_TOLD
-    assert most_told(*NONE_COMES_BACK) == most_told(109, 106) == most_told(9, 9) == 2
+    assert most_told(*NONE_COMES_BACK) == most_told(109, 106) == most_told(9, 9) == 1
 
 
-def test_where_few_errors_come_back_what_is_unlikely_is_not_told_at_all() -> None:
+def test_what_is_unlikely_is_not_told_at_all() -> None:
     missing = met(1, family="shell", words="command not found: pnpm")
     young = Chances(1, 1, STARTS[-2:], [missing.row.first_seen]).of(missing).value
-    assert not unlikely(young, young, 2)
+    assert not unlikely(young, young)
     seldom = Chances(109, 106, STARTS, [day for day in STARTS[-40:] for _ in range(3)]).of(missing).value
-    assert unlikely(seldom, seldom, 2)
-    assert not unlikely(seldom, seldom, FAILURES_TOLD)
+    assert unlikely(seldom, seldom)
 
 
 def test_what_is_far_less_likely_than_the_likeliest_is_not_worth_a_line() -> None:
     often, seldom = chance(met(*range(1, 60))), chance(met(50))
-    assert unlikely(seldom, often, FAILURES_TOLD)
+    assert unlikely(seldom, often)
 
 
 def test_a_mistake_of_one_session_needs_a_fix() -> None:

@@ -141,11 +141,11 @@ def failure_lines(
         scored.append((value * (WORTH_OF_A_FIX if fixed else 1), value, one, chance))
     scored.sort(key=lambda entry: (-entry[0], entry[2].row.id))
     most = FAILURES_TOLD if once_is_enough else most_told(met.errors, met.different)
-    told = [entry for entry in scored[:most] if once_is_enough or not unlikely(entry[1], likeliest, most)]
+    told = [entry for entry in scored[:most] if once_is_enough or not unlikely(entry[1], likeliest)]
     full = "likelier failures fill the block" if most == FAILURES_TOLD else "errors do not come back here"
     chosen = {one.row.id for _, _, one, _ in told}
     left_out.extend(
-        LeftOut(id=one.row.id, reason=unlikely(value, likeliest, most) or full)
+        LeftOut(id=one.row.id, reason=unlikely(value, likeliest) or full)
         for _, value, one, _ in scored
         if one.row.id not in chosen
     )

@@ -51,7 +51,7 @@ SPARE_LINES = 16
 _CAME_BACK_BEFORE, _ERRORS_BEFORE = 2, 12
 """As if of twelve errors two had come back: about what the projects to tune on show."""
 _LEAST_SHARE = 0.1
-_TOLD_WHERE_FEW_COME_BACK = 2
+_TOLD_WHERE_FEW_COME_BACK = 1
 LEAST_CHANCE = 0.01
 LEAST_OF_THE_LIKELIEST = 0.25
 LESSON_TOKENS = 1_800
@@ -96,14 +96,14 @@ def below_bar(confidence: float, min_confidence: float) -> str:
 
 
 def most_told(errors: int, different: int) -> int:
-    """How many failures a session is told at the most: two where less than a tenth of the errors comes back."""
+    """How many failures a session is told at the most: one where less than a tenth of the errors comes back."""
     share = (_CAME_BACK_BEFORE + errors - different) / (_ERRORS_BEFORE + errors)
     return FAILURES_TOLD if share >= _LEAST_SHARE else _TOLD_WHERE_FEW_COME_BACK
 
 
-def unlikely(chance: float, likeliest: float, most: int) -> str:
-    """Why a failure is not worth one of so many lines; empty if it is (docs/measured.md)."""
-    if most < FAILURES_TOLD and chance < LEAST_CHANCE:
+def unlikely(chance: float, likeliest: float) -> str:
+    """Why a failure is not worth a line; empty if it is (docs/measured.md)."""
+    if chance < LEAST_CHANCE:
         return "not likely to come back"
     return "" if chance >= LEAST_OF_THE_LIKELIEST * likeliest else "far less likely than others to come back"
 
