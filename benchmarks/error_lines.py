@@ -39,7 +39,7 @@ def told(folder: str) -> Iterator[dict[str, object]]:
         db = memory.reading()
         for (project,) in db.query("SELECT id FROM project ORDER BY id"):
             for one in failures.likely(db, project, 100_000):
-                if _not_told(one.row):
+                if _not_told(one.row.error, one.row.signature, one.row.family, one.row.command):
                     continue
                 source, path, position, excerpt, command = db.query(
                     "SELECT o.source, s.path, o.position, o.excerpt, o.command FROM occurrence o "

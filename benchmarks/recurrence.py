@@ -104,7 +104,11 @@ def starts(folder: Path) -> list[Start]:
 
 def _start(scratch: Scratch, project: str, past: Past) -> Start:
     db = scratch.db
-    known = [one for one in failures.likely(db, project, 500) if not foreseen._not_told(one.row)]
+    known = [
+        one
+        for one in failures.likely(db, project, 500)
+        if not foreseen._not_told(one.row.error, one.row.signature, one.row.family, one.row.command)
+    ]
     fixes = failures.fixes(db, [one.row.id for one in known], project)
     lines = [foreseen.as_line(one, fixes[one.row.id]) for one in known]
     told = [(one, cost(f"- {line.text}"), bool(line.fix)) for one, line in zip(known, lines, strict=True)]

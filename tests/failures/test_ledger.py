@@ -189,6 +189,12 @@ def test_a_wrong_call_does_not_come_and_go(tmp_path: Path) -> None:
     assert findings(session, tmp_path).fixes == []
 
 
+def test_what_a_sandbox_refused_does_not_pass_by_being_run_again(tmp_path: Path) -> None:
+    refused = "error: cannot open .git/FETCH_HEAD: Operation not permitted"
+    session = ClaudeSession().run("git fetch", refused, exit_code=255).run("git fetch", "ok")
+    assert findings(session, tmp_path).fixes == []
+
+
 def test_what_never_worked_again_has_no_fix(tmp_path: Path) -> None:
     session = ClaudeSession().run("make", "Error: no idea what to do", exit_code=2).run("make clean", "ok")
     assert findings(session, tmp_path).fixes == []

@@ -76,9 +76,10 @@ _COMMON = frozenset(
 _WORST_FIRST: tuple[Verdict, ...] = ("again", "otherwise", "open", "passed")
 _ELSEWHERE = lazy_pattern(
     r"no such file|not found|enoent|(?:cannot|could not) find|does not exist|no module named|not a git repository"
-    r"|no rule",
+    r"|no rule|(?:operation )?not permitted|permission denied|access is denied|eperm|eacces|read-only file system",
     re.IGNORECASE,
 )
+"""What is not there, or not allowed: run again it passes only where somebody made it or allowed it."""
 _INTO_A_FILE = lazy_pattern(r"\s+\d?>{1,2}\s*\S+$")
 AGAIN = Step("again", "")
 """The same call passed with nothing done between: it comes and goes."""
