@@ -18,7 +18,7 @@ from hardwon.cli.app import app
 from hardwon.cli.install import _ask_to_measure
 from hardwon.cli.up import _say_next, _up
 from hardwon.errors import NotFound
-from hardwon.map.known import HOW_IT_IS_RUN
+from hardwon.map.known import HOW_IT_IS_RUN, Command, _ran
 from hardwon.store.schema import TABLES
 from hardwon.text.shown import failure_line
 from tests.conftest import EXAMPLES, ClaudeSession, Run
@@ -290,3 +290,26 @@ def test_a_lesson_is_added_where_lessons_are_listed(learned: Path, hardwon: Run)
     assert added["status"] == "active"
     assert added["id"][:9] in hardwon("lessons", "--project", "tidepool").stdout
     assert "The tide tables are in UTC." in hardwon("why", added["id"][:9]).stdout
+
+
+def test_what_a_newcomer_stumbles_over_says_how_to_go_on(learned: Path, tmp_path: Path, hardwon: Run) -> None:
+    assert "with --project" in hardwon("bootstrap", "--project", tmp_path).stderr
+    assert "do you mean claude-code?" in hardwon("install", "claude").stderr
+    assert "do you mean" not in hardwon("install", "zzz").stderr
+    assert (
+        hardwon("remember", "Ports are in the 7000s.", "--project", "tidepool").stdout.strip().endswith(" in tidepool")
+    )
+    assert hardwon("remember", "Answer in English.", "--global").stdout.strip().endswith(" everywhere")
+
+
+def test_up_shows_the_likeliest_failure_first_of_what_is_told(tmp_path: Path, hardwon: Run) -> None:
+    (tmp_path / "user" / ".claude").mkdir()
+    (tmp_path / "user" / ".claude" / "projects").symlink_to(EXAMPLES)
+    section = hardwon("up").stdout.partition("WHAT THE NEXT SESSION WILL BE TOLD")[2]
+    assert re.match(r".*\nF\w{8} ", section)
+
+
+def test_a_check_that_passed_in_the_end_says_in_how_many_sessions_it_failed() -> None:
+    lint = Command("lint", "make lint", "lint", [0, 1, 2, 3], [1, 3], [])
+    assert _ran(lint, 4) == "ran in 4 sessions, passed in 4, failed in 2"
+    assert _ran(Command("t", "make test", "test", [0, 1], [], []), 4) == "ran in 2 sessions, passed in all"

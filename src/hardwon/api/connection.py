@@ -147,7 +147,9 @@ class Connection:
         names = ", ".join(known[:8]) + (f" and {len(known) - 8} more (`hardwon projects`)" if len(known) > 8 else "")
         what = f"{os.path.abspath(name)} belongs to no project" if os.path.isdir(name) else f"no project '{name}'"
         raise NotFound(
-            f"{what}; choose one of {names}" if names else f"{what}: no sessions have been read yet, run `hardwon up`"
+            f"{what}; choose one of {names} with --project"
+            if names
+            else f"{what}: no sessions have been read yet, run `hardwon up`"
         )
 
     def project_to_keep(self, name: str, *, folders: bool = True) -> str:

@@ -176,7 +176,9 @@ def remember(
             scope: Scope = "project" if holder else "global"
             id = memory.lessons.add(text, kind=cast(Kind, kind), scope=scope, project=holder, why=why)
         found = memory.lessons.get(id).lesson
-    print_json(found) if json else say(f"{short(memory, id)} {found.status}")
+        names = {each.id: each.name for each in memory.store.projects()}
+        where = f"in {shown(names[holder])}" if holder in names else "everywhere"
+    print_json(found) if json else say(f"{short(memory, id)} {found.status} {where}")
 
 
 @wraps(remember)

@@ -198,6 +198,8 @@ def match(
     """
     from hardwon.api import Hardwon
 
+    if file is None and sys.stdin.isatty():
+        say("Paste the output of the failed command, then press Ctrl-D on a line of its own.", err=True)
     text = (file or sys.stdin).read()
     with Hardwon() as memory:
         found = memory.failures.recall(text, command=command, project=project)

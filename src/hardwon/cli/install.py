@@ -84,6 +84,11 @@ def _summary(agent: Agent, where: Where) -> str:
     return (
         f"This adds {what} to {names}, to run when {', '.join(moments[:-1])} and {moments[-1]}. "
         f"It calls {interpreter(hooks[0])}: keep that folder, or it silently stops.\n"
+        + (
+            f"HARDWON_HOME is set: the hooks will use the store in {short_path(str(_home()))}.\n"
+            if os.environ.get("HARDWON_HOME")
+            else ""
+        )
     )
 
 

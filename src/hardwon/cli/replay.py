@@ -184,7 +184,7 @@ def _print_time(report: Report) -> None:
         return
     periods = report.periods
     most = max(each.foreseeable for each in periods) or 1
-    say(f"\nOver time, {periods[0].day} to {periods[-1].day} (tallest bar: {most}):")
+    say(f"\nOver time, from {periods[0].day} on (tallest bar: {most}):")
     say(f"  seen before  {bars([each.foreseeable for each in periods], most)}")
     say(f"  foreseen     {bars([each.foreseen for each in periods], most)}")
 

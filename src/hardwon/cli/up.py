@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.harvest.rules.said import Habit
     from hardwon.harvest.walk import Progress, Report
-    from hardwon.model.nouns import Bootstrap, Failure, Lesson, Project
+    from hardwon.model.nouns import Bootstrap, Failure, Lesson, Line, Project
     from hardwon.store.failures import Met
 
 _FIRST_BYTES = 4_000_000
@@ -304,13 +304,19 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     if not (screen.said_again or screen.habits):
         _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
-    for line in briefing.lines[: _LINES_SHOWN - less]:
+    for line in _likeliest_first(briefing)[: _LINES_SHOWN - less]:
         _item(short(memory, line.id), line.text)
     if not briefing.lines:
         _item("", "Nothing yet: no line is worth its tokens.")
     if (more := _told_lines(briefing) - min(_LINES_SHOWN - less, len(briefing.lines))) > 0:
         where = "" if examples else f": `hardwon bootstrap --project {shown(project.name)}`"
         say(f"{'':11}and {count(more, 'more line')}{where}")
+
+
+def _likeliest_first(briefing: Bootstrap) -> list[Line]:
+    """The lines as they are read, but for the failure that is likeliest to come back: few are shown here."""
+    first = next((line for line in briefing.lines if line.kind == "failure"), None)
+    return [*([first] if first else []), *(line for line in briefing.lines if line is not first)]
 
 
 def _told_lines(briefing: Bootstrap) -> int:

@@ -89,7 +89,12 @@ class Change(NamedTuple):
 def agent_named(name: str) -> Agent:
     """Raises NotFound, with the names that there are."""
     if name not in AGENTS:
-        raise NotFound(f"unknown agent '{name}': choose one of {', '.join(AGENTS)}")
+        meant = next((one for one in AGENTS if one.startswith(name)), "") if name else ""
+        raise NotFound(
+            f"unknown agent '{name}': "
+            + (f"do you mean {meant}? " if meant else "")
+            + f"choose one of {', '.join(AGENTS)}"
+        )
     return AGENTS[name]
 
 

@@ -217,7 +217,8 @@ def _ran(command: Command, count: int) -> str:
     if count == 1:
         return "worked in the one session known"
     ran, worked = len({*command.worked, *command.failed}), len(command.worked)
-    return f"ran in {ran} sessions, passed in {worked if command.failed else 'all'}"
+    passed = f"{worked}, failed in {len(command.failed)}" if command.failed else "all"
+    return f"ran in {ran} sessions, passed in {passed}"
 
 
 def _unfinished(known: Known) -> str:
