@@ -200,7 +200,7 @@ def test_names_and_words_are_found_as_people_write_them(
     assert claim in text or said in text
 
 
-def test_what_lends_a_word_to_a_claim_does_not_turn_it_round(
+def test_a_word_is_lent_only_where_it_is_said_and_not_denied(
     home: Path, tmp_path: Path, serve: Callable[..., Server]
 ) -> None:
     said = "log every request in the integration log that we have"
@@ -209,7 +209,11 @@ def test_what_lends_a_word_to_a_claim_does_not_turn_it_round(
     other = "the unit cannot compile since the root object does not exist"
     _read(home, ClaudeSession().user("tidy up").says("Done.").user(said).says("Done.").user(other).write(tmp_path))
     with Hardwon(home) as memory:
-        assert claim in memory.bootstrap("reef").text
+        (lesson,) = (one for one in memory.lessons.list() if one.rule == "distilled")
+        quotes = [source.quote for source in memory.lessons.get(lesson.id).sources]
+        text = memory.bootstrap("reef").text
+    assert quotes == [said]
+    assert claim in text or said in text
 
 
 def test_a_command_of_the_agents_beside_what_the_user_ordered_makes_it_no_order_of_the_agent(

@@ -90,7 +90,7 @@ def test_what_a_model_asks_to_see_is_shown_in_full_and_completes_an_item(
     assert "agreed to the recommendation" not in text
 
 
-@pytest.mark.parametrize("see", [["S9:1"], ["S1:999"], ["nonsense"], ["S1:-1"], [7], "S1:1"])
+@pytest.mark.parametrize("see", [["S9:1"], ["S1:999"], ["nonsense"], ["S1:-1"], ["S²:1"], [7], "S1:1"])
 def test_what_is_not_there_cannot_be_seen(see: Any, home: Path, tmp_path: Path, serve: Callable[..., Server]) -> None:
     vague = _item("The user agreed to the recommendation.", ("S1:2", AGREED))
     server = serve(_given({"items": [vague], "see": see}))

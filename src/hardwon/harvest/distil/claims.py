@@ -292,11 +292,11 @@ def _lacking(text: str, quotes: Sequence[Quote], entries: Sequence[Entry]) -> li
         for passage in passages_of(entry.text)
     ]
     while missing and passages and len(found) < _MOST_QUOTES:
-        entry, passage = max(passages, key=lambda one: (len(missing & words_of(one[1])), one[0].typed, -len(one[1])))
-        if not missing & words_of(passage):
-            break
+        entry, passage = max(passages, key=lambda one: (len(missing & affirmed(one[1])), one[0].typed, -len(one[1])))
+        if not missing & affirmed(passage):
+            break  # what is denied there is not said there
         found.append(_cited(entry, passage, lent=True))
-        missing -= words_of(passage)
+        missing -= affirmed(passage)
     return found
 
 
@@ -417,6 +417,11 @@ _NAMED = re.compile(
     re.ASCII,  # a letter of another script may stand right beside a name
 )
 
+CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
+SUGGESTS = re.compile(
+    r"\bwhy (?:not\b|don'?t (?:we|you|i)\b)|\b(?:ca|could|should|would)n'?t (?:we|you|i)\b", re.IGNORECASE
+)
+"""A question that denies nothing: "can't we keep it here?" wants it kept there."""
 _NO_NAMES = frozenset(("e.g", "i.e"))
 _EITHER_OR = re.compile(r"[a-z]{3,}(?:/[a-z]{3,})+")
 
@@ -424,6 +429,18 @@ _EITHER_OR = re.compile(r"[a-z]{3,}(?:/[a-z]{3,})+")
 def words_of(text: str) -> set[str]:
     """A file that is named with an @ is that file."""
     return set(terms(text.replace("@", " ")))
+
+
+def affirmed(text: str) -> set[str]:
+    """The words that stand somewhere without a negation right before them."""
+    found: set[str] = set()
+    for clause in CLAUSE.split(text):
+        words = [word for word in terms(clause.replace("@", " ")) if word not in FREE]
+        denies = not SUGGESTS.search(clause)
+        found.update(
+            word for before, word in zip(["", *words], words, strict=False) if not (denies and before in NEGATIONS)
+        )
+    return found
 
 
 def content(text: str, free: frozenset[str]) -> set[str]:

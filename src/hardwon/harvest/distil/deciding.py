@@ -11,10 +11,13 @@ import msgspec
 
 from hardwon.failures.tools import danger
 from hardwon.harvest.distil.claims import (
+    CLAUSE,
     FREE,
     NEGATIONS,
+    SUGGESTS,
     Claim,
     Quote,
+    affirmed,
     content,
     is_command,
     is_in,
@@ -54,10 +57,6 @@ _MEASURED = frozenset(
     terms("fail fails failed works worked pass passes passed help helps succeed succeeds command needs")
 )
 """What a claim may say of commands that failed, and of one that worked."""
-_SUGGESTS = re.compile(
-    r"\bwhy (?:not\b|don'?t (?:we|you|i)\b)|\b(?:ca|could|should|would)n'?t (?:we|you|i)\b", re.IGNORECASE
-)
-"""A question that denies nothing: "can't we keep it here?" wants it kept there."""
 _ORDERS = re.compile(
     r"\b(?:you|your|please|ignore|remember|from now on|make sure|ensure)\b"
     r"|(?:^|[.;:,(–—-] )\W*(?:always|never|must|should|shall|do not|don't)\b"
@@ -87,7 +86,6 @@ _LIMITS = re.compile(
 )
 """A clause that takes back some of what was said before it."""
 _WORDS_OF_A_HEAD = 5
-_CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
 
 
 class Decision(NamedTuple):
@@ -357,31 +355,16 @@ def _spelled(text: str, said: Set[str], typed: Set[str]) -> str:
 
 
 def _turned(quotes: Sequence[Quote]) -> set[str]:
-    """The words that quotes have nowhere but right behind a negation: who says them without it says the opposite.
-
-    What was lent to the claim for one word of it denies nothing of the claim.
-    """
+    """The words that quotes have nowhere but right behind a negation: who says them without it says the opposite."""
     denied: set[str] = set().union(*(_denied(one.text, 1) for one in quotes if not one.lent))
-    return denied.difference(*(_affirmed(one.text) for one in quotes))
-
-
-def _affirmed(text: str) -> set[str]:
-    """The words that stand somewhere without a negation right before them."""
-    found: set[str] = set()
-    for clause in _CLAUSE.split(text):
-        words = [word for word in terms(clause) if word not in FREE]
-        denies = not _SUGGESTS.search(clause)
-        found.update(
-            word for before, word in zip(["", *words], words, strict=False) if not (denies and before in NEGATIONS)
-        )
-    return found
+    return denied.difference(*(affirmed(one.text) for one in quotes))
 
 
 def _denied(text: str, reach: int) -> set[str]:
     """The words that a negation stands right before, in the same clause."""
     found: set[str] = set()
-    for clause in _CLAUSE.split(text):
-        if _SUGGESTS.search(clause):
+    for clause in CLAUSE.split(text):
+        if SUGGESTS.search(clause):
             continue
         words = [word for word in terms(clause) if word not in FREE]
         for at, word in enumerate(words):

@@ -29,8 +29,8 @@ _CHARACTERS_OF_A_QUOTE = 280
 _WORDS_OF_A_PERSON = ("user", "answered", "refused")
 """That they are said again in another session is worth telling; what else is the same there is shown once."""
 _QUOTES_SEEN_AGAIN = 4
-_LEAST_IN_FULL = 5_000
 """In the second question."""
+_LEAST_IN_FULL = 5_000
 
 
 @cache
@@ -137,7 +137,7 @@ def in_full(question: Question, labels: Sequence[str], claims: Sequence[Claim], 
     sessions: set[str] = set()
     for label in labels:
         number, _, message = label.removeprefix("S").partition(":")
-        if not (number.isdigit() and message.isdigit() and 0 < int(number) <= len(question.sessions)):
+        if not (number.isdecimal() and message.isdecimal() and 0 < int(number) <= len(question.sessions)):
             continue
         one = question.sessions[int(number) - 1]
         for shown in extract.in_full(one.session, scrubber, int(message)):
