@@ -428,8 +428,8 @@ def test_a_stern_reader_knows_which_one_it_was(output: str, command: str, line: 
     [
         ("cd packages/reef && npm run build", "Error: the tide is out", "cd packages/reef && npm run build"),
         ("cd packages/reef && npm run build", "src/tide.ts: the tide is out", "npm run build"),
-        ("cd ~/work/reef && npm run build", "Error: the tide is out", "npm run build"),
-        ("cd ~/work/reef && git status", "fatal: not a git repository", "cd ~/work/reef && git status"),
+        ("cd ~/src/reef && npm run build", "Error: the tide is out", "npm run build"),
+        ("cd ~/src/reef && git status", "fatal: not a git repository", "cd ~/src/reef && git status"),
         ("pnpm --filter @reef/tide test", "Error: the tide is out", "pnpm --filter @reef/tide"),
         ("pnpm test --filter @reef/tide", "Error: the tide is out", "pnpm test --filter @reef/tide"),
         ("node --loader tsx src/tide.ts", "ReferenceError: gauge is not defined", "node src/tide.ts"),
