@@ -57,8 +57,8 @@ from hardwon.store.lessons import Cited
 from hardwon.store.sessions import HeldClaims
 from hardwon.text.shown import estimate
 
-_ANSWER_PER_QUESTION = 0.15
-"""Tokens of an answer, before it is there, for each token asked; the second question repeats it."""
+_ANSWERS_PER_QUESTION = 0.65
+"""Tokens of all answers, before they are there, for each token shown; the questions after the first ask as many."""
 _CAPPED = "the daily limit is reached: raise llm_tokens_per_day or llm_cost_per_day, or go on tomorrow"
 
 
@@ -142,9 +142,9 @@ def estimated(
             count += 1
             tokens = estimate(question.text)
             extracted, of_extracts = extracted + len(question.text), of_extracts + tokens
-            answer = int(_ANSWER_PER_QUESTION * tokens)
-            sent += overhead + tokens + answer
-            answered += 2 * answer
+            answers = int(_ANSWERS_PER_QUESTION * tokens)
+            sent += overhead + tokens + answers
+            answered += answers
         projects += count > before
     total = sent + answered
     # The transcripts' tokens, by what a character of the extract costs: estimating all of them takes too long.
