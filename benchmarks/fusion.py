@@ -3,7 +3,7 @@
     make train-fusion
 
 Every combination is tried on the questions to tune on, by the code of `hardwon search`. What is not tuned on: the
-test questions of CoSQA and STS, which `python -m benchmarks.quality` asks.
+test questions of CoSQA and STS and the talks to check by, which `python -m benchmarks.quality` asks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import product
 from statistics import fmean
 from typing import NamedTuple
 
-from benchmarks.quality import Set, coding_memory, cosqa, cranfield, sts
+from benchmarks.quality import Set, coding_memory, cosqa, cranfield, sts, tuned_talks
 from benchmarks.retrieval import Question, Scores, asking
 from benchmarks.timing import markdown
 from hardwon.recall import fusion
@@ -40,7 +40,7 @@ class Weights(NamedTuple):
 IN_USE = Weights(fusion.WEIGHT, fusion.TALK_WEIGHT, fusion.SLOPE, fusion.CODE_FACTOR)
 TRIED = [
     Weights(weight, round(weight - fewer, 2), slope, code)
-    for weight, fewer, slope, code in product((0.5, 0.6, 0.7, 0.8), (0.0, 0.15), (0.0, 0.4), (0.4, 1.0))
+    for weight, fewer, slope, code in product((0.5, 0.6, 0.7, 0.8), (0.0, 0.15), (0.0, 0.15, 0.4), (0.4, 1.0))
 ]
 Gains = Mapping[Weights, float]
 """How far each is ahead of the better of words alone and meaning alone."""
@@ -64,6 +64,7 @@ TUNED_ON: dict[str, Callable[[], Set | None]] = {
     "STS, dev": lambda: sts("dev"),
     "coding memory": lessons_and_attempts,
     "coding talks": talks,
+    "dated talks": tuned_talks,
 }
 
 

@@ -1,6 +1,6 @@
-"""How well search finds what it should: four sets of questions, with the intervals that a bootstrap gives.
+"""How well search finds what it should: sets of questions, with the intervals that a bootstrap gives.
 
-Cranfield, CoSQA and STS are looked for beside the checkout; the questions to a coding memory are our own.
+Cranfield, CoSQA and STS are looked for beside the checkout; those about a coding memory and conversations are our own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from benchmarks.retrieval import Item, Question, measure
 from benchmarks.timing import markdown
+from hardwon.clock import microseconds
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = REPOSITORY.parent / "shared" / "data" / "bench"
@@ -123,6 +124,54 @@ def coding_memory() -> Set:
     return items, questions
 
 
+def conversations(name: str = "long_talks.txt", which: slice = slice(None)) -> Set:
+    """Months of messages between two people, asked about in other words. Of the talks of `dated_talks.txt` the first
+    two may be tuned on; those of `long_talks.txt` and the last two of it have no say in any weight."""
+    items: list[Item] = []
+    gains: dict[tuple[str, str], dict[str, float]] = {}
+    group, at = "", 0
+    for line in _lines(OWN / name):
+        if line.startswith("# "):
+            group = line[2:]
+        elif line.startswith("## "):
+            at = microseconds(f"{line[3:]}:00Z") or 0
+        elif line.startswith("? "):
+            gains.setdefault((line[2:], group), {})[items[-1].id] = 1.0
+        else:
+            items.append(Item(f"{name} {len(items)}", line, at + len(items), group))
+    groups = list(dict.fromkeys(item.group for item in items))[which]
+    questions = [Question(text, some, group) for (text, group), some in gains.items() if group in groups]
+    return [item for item in items if item.group in groups], questions
+
+
+def as_one(sets: Sequence[Set]) -> Set:
+    """All talks as one of the same two people, which is as long as years of messages are."""
+    items = [item for some, _ in sets for item in some]
+    called = {
+        group: dict(zip(group.split(" and "), ("Robin", "Alex"), strict=True))
+        for group in {item.group for item in items}
+    }
+
+    def renamed(text: str, group: str) -> str:
+        return re.sub("|".join(called[group]), lambda name: called[group][name[0]], text)
+
+    together = [item._replace(text=renamed(item.text, item.group), group="talk") for item in items]
+    questions = [
+        Question(renamed(question.text, question.group), question.gains, "talk")
+        for _, some in sets
+        for question in some
+    ]
+    return sorted(together, key=lambda item: item.at), questions
+
+
+def tuned_talks() -> Set:
+    return conversations("dated_talks.txt", slice(0, 2))
+
+
+def checked_talks() -> Set:
+    return conversations("dated_talks.txt", slice(2, None))
+
+
 def _lines(path: Path) -> Iterator[str]:
     """Without the words about the file that precede the first empty line."""
     return (line for line in path.read_text(encoding="utf-8").partition("\n\n")[2].splitlines() if line)
@@ -133,6 +182,10 @@ SETS: dict[str, Callable[[], Set | None]] = {
     "CoSQA": cosqa,
     "STS": sts,
     "coding memory": coding_memory,
+    "conversations": conversations,
+    "dated talks, tuned on": tuned_talks,
+    "dated talks, checked": checked_talks,
+    "talks as one, checked": lambda: as_one([conversations(), checked_talks()]),
 }
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from hardwon.api import Hardwon
 from hardwon.briefing import foreseen
 from hardwon.briefing.foreseen import SESSIONS_REMEMBERED, Chances
-from hardwon.briefing.policy import FAILURES_TOLD, LEAST_OF_THE_LIKELIEST, most_told, unlikely
+from hardwon.briefing.policy import FAILURES_TOLD, LEAST_CHANCE, LEAST_CHANCE_OF_THE_FIRST
 from hardwon.briefing.rank import cost
 from hardwon.measure.replay import Past, Scratch, load
 from hardwon.store import failures, sessions
@@ -34,7 +34,7 @@ OTHER_HISTORIES = ("replay/specstory-cli", "transcripts/opencode", "transcripts/
 BUDGETS = (150, 300, 600)
 PIECES = (8, 13, 20)
 WHOLE = 1 << 20
-BARS = (0.0, 0.1, 0.15, LEAST_OF_THE_LIKELIEST, 0.5)
+BARS = (0.02, 0.03, LEAST_CHANCE, 0.05, 0.08)
 _LEAST_FORESEEABLE = 5
 _LEAST_SHARE = 0.1
 
@@ -45,9 +45,6 @@ class Known(NamedTuple):
     id: str
     tokens: int
     chance: float
-    """Nothing for what is not told at all."""
-    worth: float
-    """By which it is ranked."""
     age: int
     met: int
 
@@ -58,7 +55,7 @@ class Start(NamedTuple):
     project: str
     at: int
     starts: list[int]
-    known: list[tuple[Likely, int, bool]]
+    known: list[tuple[Likely, int]]
     met: frozenset[str]
 
 
@@ -67,7 +64,6 @@ class Choice(NamedTuple):
 
     known: list[Known]
     met: frozenset[str]
-    most: int
 
     @property
     def foreseeable(self) -> int:
@@ -111,7 +107,7 @@ def _start(scratch: Scratch, project: str, past: Past) -> Start:
     ]
     fixes = failures.fixes(db, [one.row.id for one in known], project)
     lines = [foreseen.as_line(one, fixes[one.row.id]) for one in known]
-    told = [(one, cost(f"- {line.text}"), bool(line.fix)) for one, line in zip(known, lines, strict=True)]
+    told = [(one, cost(f"- {line.text}")) for one, line in zip(known, lines, strict=True)]
     met = frozenset(one.failure for one in past.met)
     return Start(project, past.started_at, sessions.starts(db, project, SESSIONS_REMEMBERED), told, met)
 
@@ -122,31 +118,18 @@ def choices(piece: Sequence[Start]) -> list[Choice]:
     for start in piece:
         since = begun.setdefault(start.project, start.at)
         known = [
-            (one._replace(visits=visits, row=one.row._replace(first_seen=visits[-1])), tokens, fixed)
-            for one, tokens, fixed in start.known
+            (one._replace(visits=visits, row=one.row._replace(first_seen=visits[-1], sessions=len(visits))), tokens)
+            for one, tokens in start.known
             if (visits := tuple(at for at in one.visits if at >= since))
         ]
-        errors = sum(len(one.visits) for one, _, _ in known)
+        errors = sum(len(one.visits) for one, _ in known)
         starts = [at for at in start.starts if at >= since]
-        chances = Chances(errors, len(known), starts, [one.row.first_seen for one, _, _ in known])
-        seen = [(one, tokens, fixed, chances.of(one)) for one, tokens, fixed in known]
-        found.append(
-            Choice(
-                [
-                    Known(
-                        one.row.id,
-                        tokens,
-                        0.0 if foreseen.of_one_day(chance, len(one.visits), fixed=fixed) else chance.value,
-                        chance.value * (foreseen.WORTH_OF_A_FIX if fixed else 1),
-                        chances.age(one.visits[0]),
-                        len(one.visits),
-                    )
-                    for one, tokens, fixed, chance in seen
-                ],
-                start.met,
-                most_told(errors, len(known)),
-            )
-        )
+        chances = Chances(errors, len(known), starts, [one.row.first_seen for one, _ in known])
+        told = [
+            Known(one.row.id, tokens, chances.of(one).value, chances.age(one.visits[0]), len(one.visits))
+            for one, tokens in known
+        ]
+        found.append(Choice(told, start.met))
     return found
 
 
@@ -157,9 +140,9 @@ def pieces(history: Sequence[Start], length: int) -> list[Choice]:
 
 def likeliest(bar: float) -> Rule:
     def told(choice: Choice) -> list[Known]:
-        best = sorted((one for one in choice.known if one.chance), key=lambda one: -one.worth)
-        least = bar * max((one.chance for one in best), default=0.0)
-        return [one for one in best[: choice.most] if one.chance >= least and not unlikely(one.chance, one.chance)]
+        best = sorted(choice.known, key=lambda one: -one.chance)[:FAILURES_TOLD]
+        least = min(bar, LEAST_CHANCE_OF_THE_FIRST)
+        return [one for at, one in enumerate(best) if one.chance >= (bar if at else least)]
 
     return told
 
@@ -173,9 +156,7 @@ def most_frequent(choice: Choice) -> list[Known]:
 
 
 RULES: dict[str, Rule] = {
-    **{
-        f"{bar:.0%} of the likeliest{', ours' if bar == LEAST_OF_THE_LIKELIEST else ''}": likeliest(bar) for bar in BARS
-    },
+    **{f"a chance of {bar:.0%}{', ours' if bar == LEAST_CHANCE else ''}": likeliest(bar) for bar in BARS},
     "newest three": newest_three,
     "most frequent": most_frequent,
 }

@@ -17,7 +17,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from benchmarks.timing import markdown
-from hardwon.recall.embedder import Embedder, MiniLM, installed
+from hardwon.recall.embedder import Embedder
+from hardwon.recall.minilm import MiniLM, installed
 from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.store import fulltext, lessons
 from hardwon.store.database import Database, Vector

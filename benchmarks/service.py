@@ -23,7 +23,7 @@ from benchmarks.search import EMBEDDED, Corpus, give_vectors
 from benchmarks.search import fill as fill_with_words
 from benchmarks.timing import markdown, private_megabytes
 from hardwon import Hardwon
-from hardwon.recall.embedder import MiniLM, installed
+from hardwon.recall.minilm import MiniLM, installed
 from hardwon.sessions.project import Project
 from hardwon.store.sqlite import SqliteDatabase
 

@@ -57,7 +57,7 @@ def test_what_must_never_be_kept_is_nowhere(memory: Hardwon, home: Path, text: s
         "No module named 'asyncpg' (4x in 3 sessions). Worked: run `uv sync --extra postgres`.",
         "Did not help: run `uv sync`.",
         "no such table: readings",
-        "[rejected] … -> … (fetch first)",
+        "[rejected] main -> main (fetch first)",
         "Worked: run `corepack enable`.",
     ],
 )

@@ -153,6 +153,7 @@ def save(home: Path, name: str, text: str) -> LoadedConfig:
 
     path = home / FILE
     values = _read(path)
+    _known(name)
     values[name] = _parsed(name, text, f"value of {name}")
     _checked(values, dict.fromkeys(values, f"value of {name}"))
     private_folder(home)
@@ -197,13 +198,13 @@ def _text(path: Path, newline: str | None = None) -> str:
         return ""  # the store says what is wrong with such a home
 
 
-def _known(name: str, where: str) -> None:
+def _known(name: str, where: str = "") -> None:
     names = list(structs.asdict(Config()))
     if name in names:
         return
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
-    raise BadConfig(f"{where}: unknown setting '{name}'; {hint}")
+    raise BadConfig(f"{where}{': ' if where else ''}unknown setting '{name}'; {hint}")
 
 
 def _parsed(name: str, text: str, where: str) -> object:

@@ -178,10 +178,7 @@ def test_a_failure_that_is_not_likely_to_come_back_is_left_out_though_there_is_r
     assert told.text == "`tide`: Error: the tide is out (18x in 18 sessions)."
     assert told.error == "Error: the tide is out"
     assert told.fix is False
-    assert {left.reason for left in result.left_out} == {
-        "far less likely than others to come back",
-        "a mistake in the code that one session met",
-    }
+    assert {left.reason for left in result.left_out} == {"not likely to come back"}
 
 
 def test_of_a_few_lessons_none_is_left_out_for_the_task(home: Path, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.briefing.foreseen import Chances, of_one_day
-from hardwon.briefing.policy import FAILURES_TOLD, most_told, unlikely
+from hardwon.briefing.foreseen import Chances, comes_back
+from hardwon.briefing.policy import unlikely
 from hardwon.store.failures import FailureRow, Likely
 
 DAY = 86_400_000_000
@@ -27,9 +27,20 @@ def chance(one: Likely, errors: tuple[int, int] = (20, 10)) -> float:
     return Chances(*errors, STARTS, STARTS[-10:] * errors[1]).of(one).value
 
 
-@given(st.lists(st.integers(0, 90), min_size=1, max_size=12), st.integers(0, 90))
-def test_another_session_that_met_it_since_never_makes_it_less_likely(days: list[int], more: int) -> None:
-    assert chance(met(*days, min(more, max(days)))) >= chance(met(*days))
+@given(st.lists(st.integers(2, 90), min_size=1, max_size=12, unique=True))
+def test_to_be_met_by_the_last_session_never_makes_it_less_likely(days: list[int]) -> None:
+    assert chance(met(*days, 1)) >= chance(met(*days))
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60), st.floats(0.001, 0.5))
+def test_a_chance_is_one(again: int, more: int, missed: int, rate: float) -> None:
+    assert 0 < comes_back(again, again + more, again + more + missed, rate, (0.3, 20.0)) < 1
+
+
+def test_what_was_met_often_and_then_never_again_is_gone_sooner_than_what_was_met_seldom() -> None:
+    often, seldom = met(*range(41, 81)), met(41, 80)
+    assert chance(often) < chance(seldom)
+    assert chance(met(*range(1, 41))) > chance(met(1, 40))
 
 
 def test_it_fades_with_every_session_that_did_not_meet_it() -> None:
@@ -50,29 +61,22 @@ def test_what_the_surroundings_refuse_is_likelier_than_a_mistake_in_the_code_of_
     assert chance(test) == chance(mistake)
 
 
-def test_one_line_is_told_where_less_than_a_tenth_of_the_errors_comes_back() -> None:
-    assert most_told(*ALL_COME_BACK) == most_told(20, 16) == most_told(1, 1) == most_told(8, 8) == FAILURES_TOLD
-    assert most_told(*NONE_COMES_BACK) == most_told(109, 106) == most_told(9, 9) == 1
-
-
 def test_what_is_unlikely_is_not_told_at_all() -> None:
     missing = met(1, family="shell", words="command not found: pnpm")
     young = Chances(1, 1, STARTS[-2:], [missing.row.first_seen]).of(missing).value
-    assert not unlikely(young, young)
+    assert not unlikely(young, first=False)
     seldom = Chances(109, 106, STARTS, [day for day in STARTS[-40:] for _ in range(3)]).of(missing).value
-    assert unlikely(seldom, seldom)
+    assert unlikely(seldom, first=True)
 
 
-def test_what_is_far_less_likely_than_the_likeliest_is_not_worth_a_line() -> None:
-    often, seldom = chance(met(*range(1, 60))), chance(met(50))
-    assert unlikely(seldom, often)
+def test_the_likeliest_is_told_where_others_of_its_chance_are_not() -> None:
+    missing = met(5, family="shell", words="command not found: pnpm")
+    fading = Chances(1, 1, STARTS[-6:], [missing.row.first_seen]).of(missing).value
+    assert not unlikely(fading, first=True)
+    assert unlikely(fading, first=False)
 
 
-def test_a_mistake_of_one_session_needs_a_fix() -> None:
+def test_a_mistake_that_one_session_met_is_not_told_before_errors_come_back() -> None:
     mistake = met(1, family="tsc", words="a.ts(3,7): error TS2304: Cannot find name 'tide'.")
-    missing = met(1, family="shell", words="command not found: pnpm")
-    both = Chances(20, 10, STARTS, STARTS[-10:])
-    assert of_one_day(both.of(mistake), 1, fixed=False)
-    assert not of_one_day(both.of(mistake), 1, fixed=True)
-    assert not of_one_day(both.of(mistake), 2, fixed=False)
-    assert not of_one_day(both.of(missing), 1, fixed=False)
+    assert unlikely(Chances(1, 1, STARTS[-2:], [mistake.row.first_seen]).of(mistake).value, first=True)
+    assert not unlikely(chance(mistake, ALL_COME_BACK), first=False)

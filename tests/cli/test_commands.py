@@ -126,6 +126,18 @@ def test_what_is_not_shown_to_be_typed_is_counted_and_waits_for_review(hardwon: 
     assert "1 messages of them are read, but not shown to be typed" in hardwon("doctor").stdout
 
 
+def test_a_message_that_why_names_can_be_read(hardwon: Run, tmp_path: Path) -> None:
+    path = ClaudeSession().user("build it").run("make", "no rule to make target", exit_code=2).write(tmp_path)
+    hardwon("harvest", path)
+    (failure,) = answer(hardwon, "failures")
+    (seen,) = answer(hardwon, "why", failure["id"])["seen"]
+    shown = hardwon("inspect", path, "--message", str(seen["message"])).stdout
+    assert "make" in shown
+    assert "no rule to make target" in shown
+    missing = hardwon("inspect", path, "--message", "99")
+    assert (missing.returncode, "no message 99" in missing.stderr) == (1, True)
+
+
 def test_inspect_warns_of_what_it_may_have_missed(hardwon: Run, tmp_path: Path) -> None:
     unread = [{"type": "assistant", "message": {"content": [], "tool_calls": [{"id": f"c{n}"}]}} for n in range(3)]
     path = write_lines(tmp_path / "s.jsonl", [*ClaudeSession().user("go").records, *unread])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon, SimilarLesson
-from hardwon.recall import embedder
+from hardwon.recall import minilm
 from tests.conftest import ClaudeSession, Run
 from tests.forked import COMMANDS
 
@@ -208,7 +208,7 @@ def test_the_opposite_is_shown_as_such(home: Path, tmp_path: Path) -> None:
     assert [one.relation for one in found.values()] == ["opposite"]
 
 
-@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
 def test_what_says_the_same_in_other_words_is_shown_with_how_near_it_is(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,7 +358,7 @@ def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, wai
     terminal = Terminal()
     terminal.until("q quit")
     terminal.press("x")
-    terminal.until("unknown key")
+    terminal.until("y: sessions")  # what the keys do
     while "sqlite" not in terminal.until("q quit"):
         terminal.press("s")
     terminal.press(keys[0])

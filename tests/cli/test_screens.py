@@ -80,6 +80,14 @@ def test_up_is_one_screen_of_24_lines(newcomer: Path) -> None:
     assert all(heading in told for heading in ("KEEPS FAILING", "KEEP TELLING", "NEXT SESSION", "hardwon install"))
 
 
+def test_installing_again_says_that_lines_are_still_withheld(newcomer: Path, hardwon: Run) -> None:
+    hardwon("config", "experiment", "on")
+    assert "Experiment: on, some lines are withheld" in hardwon("install", "claude-code", "--yes").stdout
+    hardwon("uninstall", "claude-code", "--yes")
+    hardwon("config", "experiment", "off")
+    assert "withheld" not in hardwon("install", "claude-code", "--yes").stdout
+
+
 def test_installing_asks_whether_to_measure_and_to_distil(newcomer: Path, home: Path, tmp_path: Path) -> None:
     path = with_claude(tmp_path)
     seen = on_a_terminal("install", "claude-code", typed="y\ny\ny\n", path=path)

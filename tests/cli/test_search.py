@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.recall import embedder
+from hardwon.recall import minilm
 from tests.conftest import EXAMPLES, ClaudeSession, Run
 
 
@@ -51,7 +51,7 @@ def test_bad_filters_are_one_clear_line(harvested: Run, arguments: tuple[str, ..
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
 def test_meaning_is_there_after_a_harvest_and_after_reindex(hardwon: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hardwon("harvest", EXAMPLES).returncode == 0
     monkeypatch.delenv("HARDWON_FUSION_WEIGHT")

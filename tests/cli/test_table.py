@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hardwon.cli.app import COMMANDS, GROUPS
 from hardwon.cli.table import as_table, width, wrapped
+from tests.conftest import Run
 
 _WORDS = st.lists(st.text("abcxyz-_/.é漢", min_size=1, max_size=30), min_size=0, max_size=12).map(" ".join)
 _HEADINGS = ("ID", "TIMES", "TOKENS", "ERROR", "WORKED")
@@ -63,3 +64,11 @@ def test_what_a_command_does_is_told_in_a_line_of_80_columns(name: str) -> None:
 
 def test_every_command_stands_in_one_group() -> None:
     assert sum(map(len, GROUPS.values())) == len(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_line_of_any_help_is_cut_or_offers_the_opposite_of_a_flag(name: str, hardwon: Run) -> None:
+    lines = [line for line in hardwon(name, "--help").stdout.split("\n") if not line.startswith("Usage:")]
+    assert [line for line in lines if line.endswith("...") or len(line) > 80 or "--no-" in line] == (
+        ["  --browser / --no-browser  Open the browser, or only print the link."] if name == "open" else []
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from hardwon.failures.fingerprint import FAMILIES, Fingerprint, fingerprint
 from hardwon.failures.signature import signature
 from tests.data.labelled import labelled
+from tests.timing import assert_growth, spent
 
 PAGE = Path(__file__).parents[2] / "docs" / "families.md"
 ROW = re.compile(r"^\| `(\w+)` \|.*\| `(.+)` \|$", re.MULTILINE)
@@ -126,13 +127,13 @@ SHAPES = (
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_hostile_text_costs_little_more_than_ordinary_text(shape: str) -> None:
-    ordinary = _seconds([f"{lead}{shape}\n" + "all is well here\n" * 3500 for lead in LEADS])  # none seen before
-    hostile = _seconds([lead + shape * (60_000 // len(shape)) for lead in LEADS])
-    assert hostile < 200 * ordinary
+    ordinary = [f"{lead}{shape}\n" + "all is well here\n" * 3500 for lead in LEADS]
+    hostile = [lead + shape * (60_000 // len(shape)) for lead in LEADS]
+    assert_growth(lambda: _seconds(ordinary), lambda: _seconds(hostile), most=200)
 
 
 def _seconds(texts: list[str]) -> float:
-    begun = time.process_time()
-    for text in texts:
-        fingerprint(text)
-    return time.process_time() - begun
+    return spent(lambda: [fingerprint(f"{text}{next(_NUMBERS)}") for text in texts])  # none seen before
+
+
+_NUMBERS = count()

@@ -12,7 +12,7 @@ from hardwon.failures import fingerprint as module
 from hardwon.failures import ledger
 from hardwon.failures.fingerprint import fingerprint, is_consequence, is_place, leads_on, with_whole_lines
 from hardwon.failures.ledger import printed
-from hardwon.failures.quoting import generalised, says_what_failed
+from hardwon.failures.quoting import says_what_failed
 from tests.failures.test_quoting import shown
 
 
@@ -184,8 +184,6 @@ def test_which_one_it_was_is_no_name() -> None:
         shown("Task with ID '#011' not found.", "reef tasks get 11")
         == "`reef tasks get`: Task with ID '#011' not found."
     )
-    several = ["`reef tasks get`: Task with ID '#011' not found.", "`reef tasks set`: Task with ID '#012' not found."]
-    assert generalised(several) == "`reef tasks …`: Task with ID '#…' not found."
 
 
 def test_what_a_tool_says_twice_is_told_once() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from random import Random
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from hardwon.failures import provenance
 from hardwon.failures.provenance import comparable, doubt
 from hardwon.text.shown import is_plain
+from tests.timing import assert_growth, spent
 
 SIGNS = " .*_|-\n,<>~&ab1Zé?½ßжя語\u0301\u0591\u200b\ufe0f😀\r\x1b"
 
@@ -66,17 +66,11 @@ def test_few_of_the_last_texts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("piece", ["a b c d ", "a_b_c ", "src/app/main_of_it/", "QUJDREVGR0hJSktMTU5PUFFS ", "é́ "])
 def test_undisguising_takes_linear_time(piece: str) -> None:
-    def spent(length: int) -> float:
-        text = piece * (length // len(piece))
-        taken = []
-        for _ in range(3):
-            began = time.process_time()
-            provenance._undisguised(text)
-            taken.append(time.process_time() - began)
-        return min(taken)
+    def seconds(length: int) -> float:
+        return spent(lambda: provenance._undisguised(piece * (length // len(piece))))
 
-    spent(1_000)
-    assert spent(400_000) <= 2.3 * spent(200_000) + 0.02
+    seconds(1_000)
+    assert_growth(lambda: seconds(200_000), lambda: seconds(400_000), most=2.3, noise=0.02)
 
 
 def test_to_enter_an_environment_brings_nothing() -> None:

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.quoting import MAX_ERROR_CHARACTERS, error_line, generalised, says_what_failed, without_speaker
+from hardwon.failures.quoting import (
+    MAX_ERROR_CHARACTERS,
+    error_line,
+    example,
+    says_what_failed,
+    told_command,
+    without_speaker,
+)
 from hardwon.failures.signature import signature
 from tests.failures.test_signature import FORBIDDEN, ORDERS, PLACES
 
@@ -81,8 +88,8 @@ def test_of_the_steps_of_a_hook_the_first_and_the_one_that_failed_are_named() ->
             "`cd reef`: The system cannot find the path specified.",
         ),
         ("HTTP 401: Bad credentials", "gh api repos/ann/reef/pulls", "`gh api`: HTTP 401: Bad credentials"),
-        ("(eval):1: == not found", "echo ===", "`zsh`: == not found"),
-        ("zsh:1: unmatched '", "echo 'a", "`zsh`: zsh: unmatched '"),
+        ("(eval):1: == not found", "echo ===", "`echo ===`: zsh: == not found"),
+        ("zsh:1: unmatched '", "echo 'a", "`echo`: zsh: unmatched '"),
         ("Command timed out after 2m", "make tides", "`make tides`: Command timed out after 2m"),
         (
             "curl: (22) The requested URL returned error: 404",
@@ -230,11 +237,25 @@ def test_what_came_from_the_network_is_not_quoted(tool: str, command: str) -> No
     assert "wobbly" in error_line(found, "Bash", "reefctl prime")
 
 
-def test_what_changes_from_time_to_time_is_left_out() -> None:
-    one, other = (f"cat: docs/part-{number}.md: No such file or directory" for number in ("07", "11"))
-    assert generalised([one]) == one
-    assert generalised([one, other]) == "cat: docs/…: No such file or directory"
-    assert generalised(["a 1", "b 2"]) == "a 1"  # nothing to read would be left
+def test_of_several_the_newest_is_told_as_it_was() -> None:
+    lines = [f"cat: docs/part-{number}.md: No such file or directory" for number in ("07", "11")]
+    assert example(lines, "shell") == lines[0]
+    assert example([], "shell") == ""
+
+
+def test_the_place_is_left_out_where_it_is_another_one_each_time() -> None:
+    assert example(["R.cs(1,2): error IDE0055: Fix", "R.cs(7,9): error IDE0055: Fix"], "") == "R.cs: error IDE0055: Fix"
+    said = "error CS0103: The name 'ebb' does not exist in the current context"
+    lines = [f"`dotnet build`: {name}.cs(7,3): {said}" for name in ("Tide", "Gauge")]
+    assert example(lines, "dotnet") == f"`dotnet build`: {said}"
+    assert example(lines[:1] * 2, "dotnet") == lines[0]
+    missing = [f"`cat`: docs/{name}.md: No such file or directory" for name in ("ebb", "flow")]
+    assert example(missing, "shell") == missing[0]
+
+
+def test_a_rule_that_names_no_code_keeps_the_place_where_it_was_broken_last() -> None:
+    lines = [f"`dotnet build`: {name}.cs(7,3): error IDE0055: Fix formatting" for name in ("Tide", "Gauge")]
+    assert example(lines, "dotnet") == lines[0]
 
 
 @given(st.text(max_size=400))
@@ -256,19 +277,39 @@ def test_a_module_that_git_could_not_read_is_told_with_what_git_said() -> None:
     )
 
 
-def test_what_many_commands_said_is_told_without_them_where_it_is_clear() -> None:
-    assert (
-        generalised(["`a b`: error: unknown flag --tide", "`c d`: error: unknown flag --tide"])
-        == "error: unknown flag --tide"
-    )
-    assert generalised(["`a b`: Request failed", "`c d`: Request failed"]) == "`…`: Request failed"
+@pytest.mark.parametrize(
+    ("command", "line", "told"),
+    [
+        ("git fetch origin && git merge origin/main", "CONFLICT (content): Merge conflict in reef.ts", "git merge"),
+        (
+            "git add TIDE.md && git commit -m x && git push",
+            "fatal: pathspec 'TIDE.md' did not match",
+            "git add TIDE.md",
+        ),
+        ("git branch reef && git checkout reef", "fatal: a branch named 'reef' already exists", "git branch reef"),
+        (
+            "bun install && bun test src/tide.test.ts",
+            "SyntaxError: no export (tide.test.ts)",
+            "bun test src/tide.test.ts",
+        ),
+        ("bun test a.test.ts && bun test b.test.ts", "TypeError: the tide is out", "bun test"),
+        ("bun build tide.ts && bun test", "error: Must use --outdir", "bun build && bun test"),
+        ("mkdir -p ebb && make tides", "A subdirectory or file ebb already exists.", "mkdir"),
+        ("mkdir -p ebb && make tides", "Error: the tide is out", "make tides"),
+        (
+            "npx playwright test apps/northern-reef/tests/end-to-end/gauges/tide-is-high.spec.ts",
+            "Error: the tide is out",
+            "npx playwright test …/gauges/tide-is-high.spec.ts",
+        ),
+    ],
+)
+def test_of_a_chain_the_command_is_told_of_which_the_line_says_most(command: str, line: str, told: str) -> None:
+    assert told_command(command, line) == told
 
 
-def test_a_command_that_not_all_were_led_by_is_left_out() -> None:
-    lines = ["`git push`: [rejected] main -> main (fetch first)", "[rejected] tides -> tides (fetch first)"]
-    assert generalised(lines) == "[rejected] … -> … (fetch first)"
-    assert says_what_failed(generalised(lines))
-    assert generalised(["`cd a`: Path not found", "`cd b`: Path not found"]) == "`cd a`: Path not found"
+def test_a_wrapper_that_answers_for_a_program_is_named() -> None:
+    output = "error: unexpected argument '-r' found\n\nUsage: tide grep [OPTIONS] <PATTERN>\n"
+    assert shown(output, "grep -r reef src") == "`tide grep`: error: unexpected argument '-r' found"
 
 
 def test_a_mark_at_the_end_of_a_line_keeps_its_bracket() -> None:
@@ -304,9 +345,9 @@ def test_a_validation_error_is_told_with_its_field() -> None:
 
 
 @pytest.mark.parametrize("prefix", ["(eval):1:", "zsh:1:", "zsh:"])
-def test_what_the_shell_could_not_do_is_not_told_as_the_programs(prefix: str) -> None:
+def test_what_the_shell_could_not_do_is_told_as_its_own_words_about_the_command(prefix: str) -> None:
     line = shown(f"{prefix} no such file or directory: out/tides.csv", "reefctl export > out/tides.csv")
-    assert line == "`zsh`: no such file or directory: out/tides.csv"
+    assert line == "`reefctl export > out/tides.csv`: zsh: no such file or directory: out/tides.csv"
 
 
 @pytest.mark.parametrize("verdict", ["--- FAIL: TestTides (0.01s)", "FAILED tests/test_tides.py::TestTides::test_low"])
@@ -359,7 +400,7 @@ _OF_POWERSHELL = (
 @pytest.mark.parametrize("output", [_OF_AN_OLDER_POWERSHELL, _OF_POWERSHELL])
 def test_a_line_that_powershell_cannot_read_is_told_before_what_came_of_it(output: str) -> None:
     said = "The token '&&' is not a valid statement separator in this version."
-    assert shown(output.format(said=said), "cd reef && dotnet build") == f"`powershell`: {said}"
+    assert shown(output.format(said=said), "cd reef && dotnet build") == f"`dotnet build`: powershell: {said}"
 
 
 def test_an_answer_in_json_is_told_by_what_it_says() -> None:

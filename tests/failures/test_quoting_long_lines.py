@@ -8,7 +8,7 @@ from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.quoting import (
     MAX_ERROR_CHARACTERS,
     error_line,
-    generalised,
+    example,
     says_what_failed,
     told_command,
     without_speaker,
@@ -99,11 +99,6 @@ def test_a_sentence_that_only_announces_is_left_out() -> None:
         "TypeError: f(): incompatible function arguments. The following argument types are supported:\n    1. (int)\n"
     )
     assert shown(output, "python a.py").startswith("TypeError: f(): incompatible function arguments. (")
-
-
-def test_lines_and_columns_that_differ_each_time_are_left_out() -> None:
-    assert generalised(["a.go:1:2: unused", "a.go:7:2: unused"]) == "a.go: unused"
-    assert generalised(["R.cs(1,2): error IDE0055: Fix", "R.cs(7,9): error IDE0055: Fix"]) == "R.cs: error IDE0055: Fix"
 
 
 def test_the_same_mistake_in_another_script_of_awk_is_another_error() -> None:
@@ -260,14 +255,10 @@ def test_the_shorter_of_two_values_is_told_whole() -> None:
     assert '"the pump of the northern gauge"' in shown(output, "bun test")
 
 
-def test_of_words_that_are_not_the_same_in_all_too_few_may_be_left() -> None:
-    newest = "Assert.AreEqual failed. Expected:<>. Actual:<--- a/low.txt +++ b/high.txt>."
-    assert generalised([newest, "Assert.AreEqual failed. Expected:<3>, and nothing came."]) == newest
-
-
 def test_of_a_step_that_fails_for_other_reasons_each_time_the_step_is_told() -> None:
     first = "bun test src/ failed: TypeError: undefined is not an object (evaluating 'tide.height')"
-    assert generalised([first, "bun test src/ failed: error: the pump is dry"]) == "bun test src/ failed"
+    assert example([first, "bun test src/ failed: error: the pump is dry"], "hook") == "bun test src/ failed"
+    assert example([first, first], "hook") == first
 
 
 def test_what_a_compiler_says_twice_goes_before_the_name() -> None:
@@ -327,15 +318,6 @@ def test_the_title_of_a_test_ends_with_its_time() -> None:
     assert shown(output, "bun test").endswith("(reads the tide)")
 
 
-def test_which_file_it_was_each_time_is_left_out() -> None:
-    cs = [f"{name}.cs({at},3): error IDE0055: Fix formatting" for name, at in (("Tide", 7), ("Gauge", 81))]
-    assert generalised(cs) == "error IDE0055: Fix formatting"
-    go = [f"pkg/{name}.go:{at}:1: File is not properly formatted (gofmt)" for name, at in (("tide", 7), ("gauge", 81))]
-    assert generalised(go) == "pkg/…: File is not properly formatted (gofmt)"
-    ts = [f"format: Formatter would have printed the following content ({name}.ts)" for name in ("tide", "gauge")]
-    assert generalised(ts) == "format: Formatter would have printed the following content"
-
-
 def test_a_suite_that_is_named_after_an_agent_hides_no_error() -> None:
     output = (
         "FAIL src/reef.test.ts\n  ● Reef Agent › tides › should include the gauge\n\n"
@@ -379,19 +361,6 @@ def test_a_suite_that_is_named_after_an_agent_hides_no_error() -> None:
 )
 def test_what_stands_around_an_error_is_put_right(output: str, command: str, line: str) -> None:
     assert shown(output, command).endswith(line)
-
-
-def test_what_several_have_in_common_is_no_other_name() -> None:
-    missing = [f"ls: {path}: No such file or directory" for path in ("../src", "src")]
-    assert generalised(missing) == "ls: …/src: No such file or directory"
-    places = [f"src/reef.ts:{line}:13 - error TS2349: This expression is not callable." for line in (16, 20)]
-    assert generalised(places) == "src/reef.ts - error TS2349: This expression is not callable."
-
-
-def test_of_ports_that_differ_the_newest_is_told() -> None:
-    lines = [f"Error: bind on address ('127.0.0.1', {port}): in use" for port in (8001, 8000)]
-    assert generalised(lines) == lines[0]
-    assert generalised(["curl: no answer of localhost:3000", "curl: no answer of localhost:80"]).endswith(":3000")
 
 
 @pytest.mark.parametrize(

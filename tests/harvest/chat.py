@@ -18,6 +18,8 @@ GOOD: dict[str, Any] = {
     "relation": "new",
     "known": "",
     "confidence": 0.9,
+    "alone": True,
+    "wide": True,
 }
 TYPED = "no, never push to main. always open a pull request with the label `ready`"
 """A user's words."""
@@ -27,17 +29,6 @@ RULE: dict[str, Any] = {
     "kind": "preference",
     "quotes": [{"at": "S1:2", "text": TYPED.removeprefix("no, ")}],
 }
-
-
-def asks_for(body: dict[str, Any]) -> str:
-    """`items`, of the first question, or `verdicts`, of the second."""
-    return str(body["response_format"]["json_schema"]["schema"]["required"][0])
-
-
-def pairs(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the second question is about."""
-    lines = body["messages"][1]["content"].partition("---\n")[2].splitlines()
-    return [json.loads(line) for line in lines if line.startswith("{")]
 
 
 Given = tuple[int, Any] | tuple[int, Any, dict[str, str]]
@@ -87,16 +78,5 @@ def said(value: Any, *, finish: str = "stop", tokens: int = 50) -> tuple[int, An
     return 200, {"choices": [choice], "usage": {"prompt_tokens": tokens, "completion_tokens": tokens}}
 
 
-def verdicts(*kept: int, of: int = 60, cut: str = "") -> dict[str, Any]:
-    """The second answer: stands by those, or by all where none is named."""
-    numbers = range(1, of + 1)
-    return {"verdicts": [{"number": n, "keep": not kept or n in kept, "alone": True, "claim": cut} for n in numbers]}
-
-
-def answering(*items: dict[str, Any], second: dict[str, Any] | None = None, tokens: int = 50) -> Reply:
-    def reply(body: dict[str, Any]) -> tuple[int, Any]:
-        if asks_for(body) == "items":
-            return said({"items": items}, tokens=tokens)
-        return said(second if second is not None else verdicts(), tokens=tokens)
-
-    return reply
+def answering(*items: dict[str, Any], tokens: int = 50) -> Reply:
+    return said({"items": items}, tokens=tokens)

@@ -283,6 +283,14 @@ def test_a_side_chain_is_part_of_its_session(memory: Hardwon, tmp_path: Path) ->
     assert (failure.occurrences, failure.sessions) == (1, 1)
 
 
+def test_a_sub_agent_that_goes_into_a_folder_stays_in_its_project(memory: Hardwon, tmp_path: Path) -> None:
+    session = ClaudeSession("s-1").user("Look.")
+    helper = ClaudeSession("s-1", cwd="/srv/work/reef/apps/desk").user("Run it.").run("make", MISSING, exit_code=1)
+    session.records += [record | {"isSidechain": True, "agentId": "a1"} for record in helper.records]
+    memory.harvest(session.says("Done.").write(tmp_path))
+    assert [project.name for project in memory.store.projects()] == ["reef"]
+
+
 def test_a_gemini_log_that_repeats_a_message_and_is_there_twice(memory: Hardwon, tmp_path: Path) -> None:
     header = {
         "sessionId": "g-1",

@@ -16,7 +16,7 @@ import pytest
 from hardwon import Hardwon
 from tests.conftest import ClaudeSession
 from tests.data.poison import command_in
-from tests.harvest.chat import Server, asks_for, said, verdicts
+from tests.harvest.chat import Server, said
 from tests.harvest.test_poison import CARRIERS, OWN, bipia, planted
 
 ATTACKS = OWN + bipia()
@@ -105,36 +105,16 @@ HOSTILE: dict[str, Hostile] = {
 
 
 def _answers(hostile: Hostile, payloads: dict[str, str]) -> Callable[[dict[str, Any]], tuple[int, Any]]:
-    """Knows which session is which by the thing of use that its user says, and stands by all that it said.
-
-    It asks to see everything in full, and makes the same of that.
-    """
+    """Knows which session is which by the thing of use that its user says."""
 
     def reply(body: dict[str, Any]) -> tuple[int, Any]:
-        if asks_for(body) == "verdicts":
-            return said(verdicts(of=5_000))
         text = body["messages"][1]["content"]
-        if "Your items:" in text:
-            each = [
-                (payload, [one for one in _LABELLED.findall(text) if one[1] == "user" or payload[:30] in one[2]])
-                for payload in payloads.values()
-            ]
-            return said(
-                {
-                    "items": [
-                        one for payload, entries in each if _users(entries) for one in hostile(payload, entries[:8])
-                    ]
-                }
-            )
         found: list[dict[str, Any]] = []
         for part in text.split("\n## S")[1:]:
             mark = re.search(r"`(tool-\d+)`", part)
             if mark:
                 found += hostile(payloads[mark[1]], _LABELLED.findall(part))
-        asked = [
-            label for label, _, words in _LABELLED.findall(text) if any(one[:30] in words for one in payloads.values())
-        ]
-        return said({"items": found, "see": asked})
+        return said({"items": found})
 
     return reply
 
@@ -143,8 +123,6 @@ def _answers(hostile: Hostile, payloads: dict[str, str]) -> Callable[[dict[str, 
 def many_items(monkeypatch: pytest.MonkeyPatch) -> None:
     """An attacker's model is not held to a number of items here: each of them must fail by itself."""
     monkeypatch.setattr("hardwon.harvest.distil.claims._MOST_ITEMS", 100_000)
-    monkeypatch.setattr("hardwon.harvest.distil.claims._MOST_SEEN", 100_000)
-    monkeypatch.setattr("hardwon.harvest.distil.questions._LEAST_IN_FULL", 10_000_000)
     monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "1000000000")
 
 
@@ -162,7 +140,7 @@ def test_nothing_of_an_attack_is_believed(
     for number, text in enumerate(ATTACKS):
         session = planted(number, text, CARRIERS[carrier], 1 + number % 27).user("ok, go on with the next part")
         paths.append(session.write(tmp_path))
-    server = serve(_answers(HOSTILE[kind], payloads))
+    serve(_answers(HOSTILE[kind], payloads))
     with Hardwon(home) as memory:
         memory.harvest(paths)
         before = {lesson.id for lesson in memory.lessons.list(status="active")}
@@ -172,7 +150,6 @@ def test_nothing_of_an_attack_is_believed(
         vouched = [one for one in lessons if one.trust == "human" and one.id not in before]
         told = "\n".join(memory.bootstrap(project.id, budget=4000).text for project in memory.store.projects())
     assert (done.sessions, done.left) == (len(ATTACKS), 0)
-    assert any("Your items:" in body["messages"][1]["content"] for body in server.asked)
     attacks = [one.text for one in (*believed, *vouched) if not _is_of_the_user(one.text)]
     assert not attacks, attacks[:5]
     tellable = [one.text for one in lessons if "zorb" in one.text and one.trust != "untrusted"]
@@ -222,8 +199,6 @@ def test_a_lesson_cannot_be_talked_away(home: Path, tmp_path: Path, serve: Calla
     second_path = second.says(page).user("fine, and now the button please").write(tmp_path)
 
     def reply(body: dict[str, Any]) -> tuple[int, Any]:
-        if asks_for(body) == "verdicts":
-            return said(verdicts())
         text = body["messages"][1]["content"]
         if "Known: nothing" in text:
             return said({"items": [_item("Deployments start from the staging branch.", ("S1:2", rule))]})

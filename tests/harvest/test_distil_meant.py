@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon
+from hardwon.harvest.distil.claims import Claim, Quote
+from hardwon.harvest.distil.deciding import decided
+from hardwon.harvest.trust import Admission
 from hardwon.text.shown import NOTED
 from tests.conftest import ClaudeSession
-from tests.harvest.chat import GOOD, Server, answering, pairs
+from tests.harvest.chat import GOOD, Server, answering
 from tests.harvest.conftest import serve as serve  # noqa: PLC0414
 
 SAID = "why is there a spinner on the report page, I thought we agreed that the report shows what it has"
@@ -107,19 +110,6 @@ def test_other_languages_and_ways_of_asking_are_understood(
     with Hardwon(home) as memory:
         text = memory.bootstrap("reef").text
     assert claim in text or said in text
-
-
-def test_a_claim_in_the_users_words_is_asked_about_without_its_quotes(
-    home: Path, tmp_path: Path, serve: Callable[..., Server]
-) -> None:
-    said = "the report is always sorted by the day it was booked"
-    in_their_words = _item("The report is always sorted by the day it was booked.", said)
-    in_others = _item("Rows of the report follow the day of booking.", said)
-    server = serve(answering(in_their_words, in_others))
-    _read(home, ClaudeSession().user("tidy the report").says("Done.").user(said).write(tmp_path))
-    first, second = pairs(server.asked[1])
-    assert "quotes" not in first
-    assert any(said in quote for quote in second["quotes"])
 
 
 def test_passages_of_several_places_are_not_put_together_in_the_users_name(
@@ -229,3 +219,26 @@ def test_a_command_of_the_agents_beside_what_the_user_ordered_makes_it_no_order_
         ClaudeSession().user("tidy up").says("Done.").user(said).run(command, "Already up to date.").write(tmp_path),
     )
     assert _told(home, claim)
+
+
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        (
+            "Rows of the report are sorted by the day of booking; `zebra_index` is rebuilt.",
+            "Rows of the report are sorted by the day of booking.",
+        ),
+        (
+            "Rows of the report are sorted by the day of booking (`zebra_index`).",
+            "Rows of the report are sorted by the day of booking.",
+        ),
+        ("Rows of the report are sorted by the day of booking; only `zebra_index` is rebuilt.", ""),
+        ("Rows of the report are sorted by the day of booking: never in `zebra_index`.", ""),
+        ("Use `zebra_index`; rows of the report are sorted by the day of booking.", ""),
+    ],
+)
+def test_clauses_that_nobody_said_are_cut_unless_they_limit_the_others(claim: str, told: str) -> None:
+    quote = Quote("s", "s", 0, 2, "user", "rows of the report are sorted by the day of booking", typed=True, how="user")
+    found = decided(Claim(claim, "decision", 0.9, [quote], ["zebra_index"], own=True))
+    assert found.admission == (Admission("active", "human") if told else Admission("candidate", "untrusted"))
+    assert found.text == (told or claim)

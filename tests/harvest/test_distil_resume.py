@@ -15,7 +15,7 @@ import pytest
 
 from hardwon import Hardwon
 from tests.conftest import ClaudeSession
-from tests.harvest.chat import Server, asks_for, pairs, said
+from tests.harvest.chat import Server, said
 
 MANY = 4
 """Questions that the long sessions make."""
@@ -37,9 +37,6 @@ def long_session(number: int, parts: int = 1) -> ClaudeSession:
 
 def answers(body: dict[str, Any]) -> tuple[int, Any]:
     """One claim for each thing in the question."""
-    if asks_for(body) == "verdicts":
-        kept = [{"number": pair["number"], "keep": True, "claim": ""} for pair in pairs(body)]
-        return said({"verdicts": kept}, tokens=1_000)
     text = body["messages"][1]["content"]
     items = [
         {
@@ -56,8 +53,8 @@ def answers(body: dict[str, Any]) -> tuple[int, Any]:
 
 
 def readings(server: Server) -> list[str]:
-    """What the first question was asked about, as often as it was, without what was known."""
-    texts = [body["messages"][1]["content"] for body in server.asked if asks_for(body) == "items"]
+    """What was asked about, as often as it was, without what was known."""
+    texts = [body["messages"][1]["content"] for body in server.asked]
     return [text.partition("\n## ")[2] for text in texts]
 
 
@@ -93,19 +90,17 @@ with Hardwon() as memory:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-@pytest.mark.parametrize("when", ["a question is read", "its claims are checked"])
 def test_a_stopped_run_goes_on_where_it_was(
-    when: str, how: signal.Signals, home: Path, paths: list[Path], serve: Callable[..., Server]
+    how: signal.Signals, home: Path, paths: list[Path], serve: Callable[..., Server]
 ) -> None:
     reached, released = threading.Event(), threading.Event()
-    third = 4 if when == "a question is read" else 5
 
     def stuck(body: dict[str, Any]) -> tuple[int, Any]:
         reached.set()
         released.wait(60)
         return answers(body)
 
-    server = serve(*[answers] * third, stuck, answers)
+    server = serve(answers, answers, stuck, answers)
     with Hardwon(home) as memory:
         memory.harvest(paths)
     process = subprocess.Popen([sys.executable, "-c", SCRIPT], stderr=subprocess.DEVNULL)
@@ -116,7 +111,7 @@ def test_a_stopped_run_goes_on_where_it_was(
         process.wait()
         released.set()
     assert len(claims(home)) == 2  # what was read before is kept
-    read = readings(server)[: 2 if when == "a question is read" else 3]
+    read = readings(server)[:2]
     server.asked.clear()
     report = distilled(home, paths)
     assert set(read) & set(readings(server)) == set()
@@ -128,7 +123,7 @@ def test_a_run_that_reached_the_cap_goes_on_the_next_day(
     home: Path, paths: list[Path], serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(answers)
-    monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "9000")
+    monkeypatch.setenv("HARDWON_LLM_TOKENS_PER_DAY", "6500")
     report = distilled(home, paths)
     first = report.sessions
     assert "the daily limit is reached" in report.trouble
@@ -144,7 +139,7 @@ def test_a_run_that_reached_the_cap_goes_on_the_next_day(
 def test_what_is_known_is_carried_on(home: Path, paths: list[Path], serve: Callable[..., Server]) -> None:
     server = serve(answers)
     distilled(home, paths)
-    texts = [body["messages"][1]["content"] for body in server.asked if asks_for(body) == "items"]
+    texts = [body["messages"][1]["content"] for body in server.asked]
     assert "Known: nothing" in texts[0]
     assert all("The dashboard of team0 lives" in text.partition("## ")[0] for text in texts[1:])
 
@@ -164,12 +159,12 @@ def test_of_a_session_that_grew_only_what_is_new_is_asked(
 def test_a_session_too_long_for_a_question_is_read_in_parts(
     home: Path, tmp_path: Path, serve: Callable[..., Server]
 ) -> None:
-    server = serve(*[answers] * 3, said("You have reached your usage limit."))
+    server = serve(answers, said("You have reached your usage limit."))
     path = long_session(1, 3).write(tmp_path)
     report = distilled(home, [path])
     assert (report.sessions, report.left) == (0, 1)
     assert len(claims(home)) == 1
-    read = readings(server)[:2]
+    read = readings(server)[:1]
     server.asked.clear()
     server.replies = [answers]
     report = distilled(home, [path])
@@ -181,7 +176,7 @@ def test_a_session_too_long_for_a_question_is_read_in_parts(
 
 
 def test_the_estimate_counts_what_is_left(home: Path, paths: list[Path], serve: Callable[..., Server]) -> None:
-    serve(*[answers] * 4, said("You have reached your usage limit."))
+    serve(answers, answers, said("You have reached your usage limit."))
     with Hardwon(home) as memory:
         memory.harvest(paths)
         before = memory.sessions.distil_cost(room=2_600)
@@ -206,9 +201,9 @@ def test_lessons_outlive_a_harvest_of_the_same_session(
 def test_what_is_forgotten_is_forgotten_here_too(
     what: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
 ) -> None:
-    """Also while an answer waits for its second question."""
-    path = long_session(1, 2).write(tmp_path)
-    serve(*[answers] * 3, said("You have reached your usage limit."))
+    """Also while the session is read in parts."""
+    path = long_session(1, 3).write(tmp_path)
+    serve(answers, answers, said("You have reached your usage limit."))
     distilled(home, [path])
     with Hardwon(home) as memory:
         assert "team11" in repr(memory.reading().query("SELECT claims FROM distilled_window"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import tracemalloc
 from pathlib import Path
-from time import process_time
 
 import msgspec
 import pytest
@@ -15,6 +14,7 @@ from hardwon.failures.ledger import examine, read
 from hardwon.harvest.learn import content_hash, learn
 from hardwon.model.session import Message, Session
 from hardwon.scrub.scrubber import Scrubbing
+from tests.timing import assert_growth, spent
 
 MEGABYTES = 2
 NOISE = 0.15
@@ -27,16 +27,12 @@ def session_of(folder: Path, format: str, megabytes: float) -> Session:
     return session
 
 
-def seconds(session: Session) -> float:
-    began = process_time()
-    examine(session)
-    return process_time() - began
-
-
 @pytest.mark.parametrize("format", FORMATS)
 def test_eight_times_the_session_takes_about_eight_times_the_time(tmp_path: Path, format: str) -> None:
     short, long = (session_of(tmp_path, format, size) for size in (MEGABYTES, 8 * MEGABYTES))
-    assert seconds(long) < 12 * max(NOISE, seconds(short))
+    assert_growth(
+        lambda: spent(lambda: examine(short)), lambda: spent(lambda: examine(long)), most=12, noise=12 * NOISE
+    )
 
 
 def test_a_long_session_has_time_to_be_scrubbed_in_proportion(tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ClaudeSession
 from tests.harvest.test_user_rule import drafted, kept
+from tests.timing import assert_quick
 
 
 def test_what_stands_under_a_heading_of_decisions_is_an_agents_claim(tmp_path: Path) -> None:
@@ -62,9 +62,7 @@ def test_where_a_server_listens(command: str, output: str, fact: str | None, tmp
 @pytest.mark.parametrize("filler", ["\n", "# ", "* ", "- `a` ", "**", "decision ", "a.b/", "no, ", "always "])
 def test_a_hostile_megabyte_takes_no_longer_than_it_must(filler: str, tmp_path: Path) -> None:
     text = filler * (1_000_000 // len(filler)) + "\nDecision: use `x` not `y`."
-    began = time.process_time()
-    drafted(ClaudeSession().user(text).says(text).user(text[-1500:]), tmp_path)
-    assert time.process_time() - began < 5
+    assert_quick(lambda: drafted(ClaudeSession().user(text).says(text).user(text[-1500:]), tmp_path), 2)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -173,3 +175,9 @@ def test_counting_one_folder_forgets_nothing_of_another(tmp_path: Path) -> None:
     here.write_bytes(b"x" * stamp.st_size)
     os.utime(here, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     assert scan([here], cache)[str(here)].messages == 1
+
+
+def test_to_rank_by_counts_loads_nothing_that_learns() -> None:
+    program = "import sys, hardwon.harvest.sampler; print('hardwon.failures.ledger' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

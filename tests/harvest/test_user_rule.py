@@ -77,6 +77,7 @@ def test_what_stands_under_a_heading_names_it(tmp_path: Path) -> None:
     "text",
     [
         "never do that again in these tests",
+        "Before you go doing that, we need to get back to main, and pull in latest.",
         "Always use this format",
         "it must never block",
         "don't touch it",

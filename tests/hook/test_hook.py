@@ -51,6 +51,36 @@ def test_an_error_that_names_no_program_is_known_by_the_command(home: Path, tmp_
         assert ("replace `reef gauge` with `gauge`" in done.stdout) is known
 
 
+UNFORMATTED = """{file} format ━━━━━━━━━━━━━━━━━━
+
+  × Formatter would have printed the following content:
+
+Found 1 error.
+"""
+
+
+def test_what_mends_every_file_is_told_of_one_that_nobody_has_met(home: Path, tmp_path: Path) -> None:
+    """A formatter complains of each file apart, and `lint:fix` mends them all."""
+    paths = [
+        ClaudeSession(name, day=day)
+        .user("go")
+        .run("bun run lint", UNFORMATTED.format(file=file), exit_code=1)
+        .run("bun run lint:fix", "Fixed 1 file.")
+        .run("bun run lint", "Checked 20 files.")
+        .write(tmp_path)
+        for day, (name, file) in enumerate({"a": "src/reef.tsx", "b": "src/tide.tsx"}.items(), 1)
+    ]
+    with Hardwon(home) as memory:
+        memory.harvest(paths, mine=True)
+        found = memory.failures.recall(UNFORMATTED.format(file="src/new.tsx"), project="/srv/work/reef")
+    assert found.said.endswith("; the same in 2 other files was fixed by: run `bun run lint:fix`.")
+    assert found.text.endswith("(new.tsx)")
+    payload = {"error": UNFORMATTED.format(file="src/new.tsx"), "tool_name": "Bash", "cwd": "/srv/work/reef"}
+    said = context(hook("tool-failed", {**payload, "tool_input": {"command": "bun run lint"}}))["additionalContext"]
+    assert "- The same failed for 2 other files here. Worked: run `bun run lint:fix`." in said
+    assert hook("tool-failed", {**payload, "cwd": "/srv/elsewhere"}).stdout == "", "another project's formatter"
+
+
 @pytest.mark.parametrize(
     ("event", "payload"),
     [
@@ -71,6 +101,21 @@ def test_an_error_that_names_no_program_is_known_by_the_command(home: Path, tmp_
 def test_where_there_is_nothing_to_say_it_is_silent(harvested: Path, event: str, payload: object) -> None:
     done = hook(event, payload)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_status_tells_silence_from_trouble(harvested: Path) -> None:
+    here = {"cwd": "/srv/work/reef", "session_id": "x"}
+    for event, payload, came in (
+        ("session-start", {**here, "source": "startup"}, "told something"),
+        ("session-start", {**here, "cwd": "/somewhere/else"}, "silent: no known project in this folder"),
+        ("prompt", {**here, "prompt": "ok"}, "silent: the prompt is too short to name something, or a command"),
+        ("prompt", {**here, "prompt": "Please look at the weather in the harbour"}, "silent: nothing new is known"),
+        ("tool-failed", {**here, "error": "error: nobody has seen this"}, "silent: this error was not met before"),
+    ):
+        hook(event, payload)
+        with Hardwon(harvested) as memory:
+            (run,) = [run for run in memory.store.last_runs()["claude-code"] if run["event"] == event]
+            assert str(run["said"]).startswith(came)
 
 
 def test_a_byte_order_mark_is_no_obstacle(harvested: Path) -> None:

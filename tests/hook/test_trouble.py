@@ -134,12 +134,15 @@ def test_an_interrupt_ends_it_without_a_word(harvested: Path) -> None:
 
 def test_an_agent_that_never_closes_its_pipe_is_left_after_two_seconds(harvested: Path) -> None:
     line = [sys.executable, "-m", "hardwon.hook", "session-start"]
-    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        began = time.monotonic()
-        assert running.wait(timeout=20) == 0
-        assert 1.0 < time.monotonic() - began < 15.0  # the rest is for a busy machine
-        assert (running.stdout.read(), running.stderr.read()) == (b"", b"")  # type: ignore[union-attr]
-    assert errors(harvested) == ["stopped after 2 s"]
+    for _ in range(3):  # on a busy machine the note may have to be left out
+        with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            began = time.monotonic()
+            assert running.wait(timeout=20) == 0
+            assert 1.0 < time.monotonic() - began < 15.0  # the rest is for a busy machine
+            assert (running.stdout.read(), running.stderr.read()) == (b"", b"")  # type: ignore[union-attr]
+        if noted := errors(harvested):
+            break
+    assert noted == ["stopped after 2 s"]
 
 
 def test_code_in_the_folder_of_a_session_is_never_run(harvested: Path, tmp_path: Path) -> None:

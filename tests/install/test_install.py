@@ -305,12 +305,12 @@ def test_on_a_terminal_the_change_fits_it_and_is_whole_when_asked_for(user: Path
     assert len(seen.split("\n")) < 24
     whole = on_a_terminal("uninstall", "codex", "--yes", "--diff")
     assert "more lines" not in whole
-    assert whole.count("-m hardwon.hook") == 4
+    assert " ".join(whole.split()).count("-m hardwon.hook") == 4, "wherever lines are broken"
 
 
 def test_who_is_asked_can_see_the_whole_change_first(user: Path) -> None:
     seen = on_a_terminal("install", "codex", typed="d\nn\n")
-    assert seen.count("-m hardwon.hook") == 4
+    assert " ".join(seen.split()).count("-m hardwon.hook") == 4
     assert "Nothing was changed." in seen
 
 
@@ -318,7 +318,7 @@ def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, ho
     assert "hardwon install claude-code" in hardwon("status").stdout
     hardwon("install", "claude-code", "--yes")
     shown = hardwon("status").stdout.splitlines()
-    assert shown[1].split() == ["claude-code", "yes", "4", "hooks", "none", "-"]
+    assert shown[1].split() == ["claude-code", "yes", "4", "hooks", "-"]
     path = user / FILES["claude-code"]
     path.write_text(path.read_text().replace(sys.executable, "/gone/python"))
     assert "its Python is gone" in hardwon("status").stdout

@@ -179,6 +179,19 @@ def test_everything_goes_with_uninstall_all_and_purge(
     assert not home.exists()
 
 
+def test_purge_takes_the_files_of_shell_completion(tmp_path: Path, home: Path, hardwon: Run) -> None:
+    user = Path.home()
+    (user / ".bashrc").write_text("alias ll='ls -l'\n")
+    before = everything(user)
+    (user / ".bash_completions").mkdir()
+    sourced = user / ".bash_completions" / "hardwon.sh"
+    sourced.write_text("complete hardwon")
+    (user / ".bashrc").write_text(f"alias ll='ls -l'\n\nsource '{sourced}'\n")
+    hardwon("remember", "Always use uv.", "--global")
+    assert hardwon("uninstall", "--all", "--purge", "--yes").returncode == 0
+    assert everything(user) == before
+
+
 def test_a_folder_that_is_not_ours_is_not_purged(home: Path, hardwon: Run) -> None:
     home.mkdir()
     (home / "thesis.tex").write_text("mine")

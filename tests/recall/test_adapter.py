@@ -11,7 +11,7 @@ import pytest
 from benchmarks.quality import coding_memory
 from benchmarks.retrieval import judged
 
-from hardwon.recall import embedder
+from hardwon.recall import minilm
 from tests.conftest import REPOSITORY, write_lines
 
 
@@ -23,7 +23,7 @@ def test_metrics_are_what_their_names_say() -> None:
     assert judged(["b", "c"], {"b": 1.0, "c": 3.0})["nDCG@10"] == pytest.approx(2.8928 / 3.6309, abs=1e-4)
 
 
-@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
 def test_a_set_of_ones_own_is_measured_within_its_groups(tmp_path: Path) -> None:
     items = [
         {"id": "a1", "text": "Ada: I adopted a cat called Turing.", "group": "ada", "at": "2023-05-08T13:56:00"},

@@ -12,7 +12,7 @@ import pytest
 
 from hardwon import Hardwon, Interaction, NoModel
 from hardwon.config import Config
-from hardwon.recall import embedder
+from hardwon.recall import minilm
 from hardwon.recall.embedder import choose, embed, pending
 from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.store import fulltext, lifecycle
@@ -90,7 +90,7 @@ def test_without_meaning_there_is_no_model() -> None:
     assert choose(Config(fusion_weight=0)).embedder is None
 
 
-@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
 def test_the_model_on_this_machine_knows_what_is_alike() -> None:
     texts = [
         "The staging database is dropped and seeded every night.",
@@ -98,38 +98,65 @@ def test_the_model_on_this_machine_knows_what_is_alike() -> None:
         "Use tabs in Makefiles.",
         "",
     ]
-    vectors = embedder.MiniLM().embed(texts)
+    vectors = minilm.MiniLM().embed(texts)
     alike = [sum(a * b for a, b in zip(vectors[0], other, strict=True)) for other in vectors]
     assert alike[0] == pytest.approx(1.0, abs=1e-5)
     assert alike[1] > 0.3 > alike[2]
-    alone = embedder.MiniLM().embed(texts[:1])[0]
+    alone = minilm.MiniLM().embed(texts[:1])[0]
     assert sum(a * b for a, b in zip(vectors[0], alone, strict=True)) > 0.99
 
 
-@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
+def test_a_text_has_the_vector_that_stores_have_of_it() -> None:
+    """Computed with onnxruntime, as all vectors were before: the first six numbers."""
+    known = {
+        "how do we test the database in ci": [0.02644, -0.03505, -0.09621, 0.03823, -0.10074, -0.0227],
+        "how do we test": [-0.01113, 0.00207, -0.00963, 0.02722, 0.02583, -0.02382],
+    }
+    alone = [minilm.MiniLM().embed([text])[0] for text in known]
+    among = minilm.MiniLM().embed([*known, *(f"{word} " * 300 for word in ("harbour", "ferry", "", "x", "y", "z"))])
+    for numbers, one, other in zip(known.values(), alone, among, strict=False):
+        assert list(one[:6]) == pytest.approx(numbers, abs=1e-4)
+        assert list(other) == pytest.approx(list(one), abs=1e-5)
+
+
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.parametrize("loaded", ["", "import numpy"])
+def test_the_threads_of_numpy_are_left_as_they_are(loaded: str) -> None:
+    code = (
+        f"{loaded}\nimport os\nfrom hardwon.recall import minilm\nblas = minilm._blas()\n"
+        "count = blas.scipy_openblas_get_num_threads64_ if blas else lambda: 1\nbefore = count()\n"
+        "with minilm._one_thread(): print(count())\n"
+        "print(count() - before, os.environ.get('OPENBLAS_NUM_THREADS'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "0", os.environ.get("OPENBLAS_NUM_THREADS", "None")]
+
+
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
 def test_a_short_answer_is_found_by_what_was_asked_before_it(memory: Hardwon) -> None:
     for said in ("Which harbour does the ferry leave from?", "The northern one.", "Do you like olives?", "Not at all."):
         memory.interactions.record(Interaction(prompt=said, session="talk"))
     memory.interactions.record(Interaction(prompt="The northern lights were bright.", session="another talk"))
-    db, model = memory.writing(), embedder.MiniLM()
+    db, model = memory.writing(), minilm.MiniLM()
     embed(db, model)
     hits = search(db, "Where does the boat depart?", SearchFilter(), SearchSettings(embedder=model)).hits
     found = [hit.text for hit in hits]
-    assert found[:2] == ["Which harbour does the ferry leave from?", "The northern one."]
+    assert found[:2] == ["The northern one.", "Which harbour does the ferry leave from?"]
 
 
-@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
 def test_letters_that_mean_nothing_find_nothing(memory: Hardwon) -> None:
     for said in ("Which harbour does the ferry leave from?", "The northern one.", "qq", "Pick a colour."):
         memory.interactions.record(Interaction(prompt=said, session="talk"))
-    db, model = memory.writing(), embedder.MiniLM()
+    db, model = memory.writing(), minilm.MiniLM()
     embed(db, model)
     assert not search(db, "zzzqqq", SearchFilter(), SearchSettings(embedder=model)).hits
 
 
-@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
 def test_the_model_leaves_nothing_on_this_machine_and_tells_nobody(tmp_path: Path) -> None:
-    code = "from hardwon.recall.embedder import MiniLM; print(len(MiniLM().embed(['a harbour'])[0]))"
+    code = "from hardwon.recall.minilm import MiniLM; print(len(MiniLM().embed(['a harbour'])[0]))"
     places = {name: str(tmp_path) for name in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "LOCALAPPDATA")}
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **places}, capture_output=True, text=True, check=True
@@ -138,8 +165,8 @@ def test_the_model_leaves_nothing_on_this_machine_and_tells_nobody(tmp_path: Pat
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.skipif(not embedder.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.skipif(not minilm.installed(), reason="the extra `semantic` is not installed")
 def test_weights_that_are_not_the_expected_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedder, "_SHA256", "0" * 64)
+    monkeypatch.setattr(minilm, "_SHA256", "0" * 64)
     with pytest.raises(NoModel, match="extras add semantic"):
-        embedder.MiniLM().embed(["x"])
+        minilm.MiniLM().embed(["x"])

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Hardwon, HardwonError, SearchResults
-from hardwon.recall.embedder import MiniLM, embed, installed
+from hardwon.recall.embedder import embed
+from hardwon.recall.minilm import MiniLM, installed
 from hardwon.recall.search import SearchFilter, SearchSettings, search
 from hardwon.store import fulltext, sessions
 from hardwon.store.database import Database, insert

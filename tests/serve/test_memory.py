@@ -8,7 +8,7 @@ import sys
 import pytest
 from benchmarks.service import MEMORY_GOAL, memory
 
-from hardwon.recall.embedder import installed
+from hardwon.recall.minilm import installed
 
 LESSONS = int(os.environ.get("SERVED_LESSONS", "8000"))
 """More than are compared one by one."""

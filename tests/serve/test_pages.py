@@ -16,10 +16,10 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.api.access import make_link, redeem
+from hardwon.api.failing import _in_common
 from hardwon.config import Config
 from hardwon.install.agents import AGENTS
 from hardwon.model.attempt import Attempt, Outcome
-from hardwon.serve import browse
 from hardwon.store import pages
 from hardwon.store.database import insert
 from tests.conftest import REPOSITORY, ClaudeSession
@@ -545,10 +545,11 @@ def test_what_a_formatter_says_of_each_file_is_one_row_that_unfolds(shipyard: Vi
 
 def test_a_row_that_stands_for_several_is_told_by_what_they_have_in_common() -> None:
     conflicts = [f"CONFLICT (content): Merge conflict in {name}" for name in ("src/a.ts", "bun.lock", "src/deep/b.ts")]
-    assert browse._in_common(conflicts) == "CONFLICT (content): Merge conflict in …"
+    assert _in_common(conflicts) == "CONFLICT (content): Merge conflict in …"
     unformatted = [f"would reformat the whole file again ({name}.py)" for name in "ab"]
-    assert browse._in_common(unformatted) == "would reformat the whole file again"
-    assert browse._in_common(["a b", "c d"]) == "a b"
+    assert _in_common(unformatted) == "would reformat the whole file again …"
+    assert _in_common([f"{name}.cs: error IDE0055: Fix formatting" for name in "ab"]).startswith("error IDE0055")
+    assert _in_common(["a b", "c d"]) == "a b"
 
 
 def test_failures_are_muted_many_at_once_and_told_again(shipyard: Visitor) -> None:
@@ -649,7 +650,7 @@ def test_the_journal_begins_with_what_is_known(harbour: Visitor) -> None:
 def test_a_briefing_says_why_in_words_and_the_sum_behind_it(harbour: Visitor) -> None:
     text = html.unescape(harbour.page("/briefing"))
     whys = re.findall(r'<summary title="How it was weighed">([^<]+)</summary><p class="soft">([^<]+)<', text)
-    assert any(said.startswith("Said by a person in ") for said, _ in whys)
+    assert any(said.startswith("Said or approved by a person in ") for said, _ in whys)
     assert any(re.match(r"Seen \d+ times in 3 sessions, about \d+% likely in the next", said) for said, _ in whys)
     assert all("×" in behind and "×" not in said for said, behind in whys)
     assert "The same." in text

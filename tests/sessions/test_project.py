@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.sessions.project import identify, remote_key
+from hardwon.sessions.project import folders_above, identify, remote_key
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,19 @@ def test_a_worktree_on_disk_and_one_only_named_belong_to_their_repository(tmp_pa
     named = identify("/gone/reef/.worktrees/streaming/src")
     assert named is not None
     assert named.key == "/gone/reef"
+
+
+def test_the_folders_above_one_are_known_whatever_system_wrote_it() -> None:
+    assert folders_above("/srv/reef/src/") == ["/srv/reef/src", "/srv/reef", "/srv"]
+    assert folders_above("D:\\reef\\.claude\\worktrees\\blue") == [
+        "D:\\reef\\.claude\\worktrees\\blue",
+        "D:\\reef\\.claude\\worktrees",
+        "D:\\reef\\.claude",
+        "D:\\reef",
+        "D:",
+    ]
+    assert folders_above("/home/someone/reef") == ["~/reef", "/home"], "a home is no project"
+    assert "/srv/reef" not in folders_above("/srv/reef\\copy"), "that is the name of another folder"
 
 
 def test_a_session_without_a_remote_joins_the_one_that_names_it() -> None:

@@ -204,7 +204,7 @@ def asking_then(answer_at: int) -> Reply:
         item = claimed("question", OPEN, 1)
         if known:
             item = {**claimed("fact", ANSWER, answer_at), "relation": "answers", "known": known[1]}
-        return answering(item)(body)  # type: ignore[operator]
+        return answering(item)
 
     return reply
 

@@ -227,8 +227,8 @@ def test_a_lesson_stays_forgotten_whoever_says_it_again(store: Database, tmp_pat
     harvest(store, [session("a", CANARY).write(tmp_path)])
     lesson = by(store, "lesson", "kind", "preference")
     forget(store, store_forget.by_id(store, lesson[:8]))
-    elsewhere = session("b", CANARY, day=4, cwd="/srv/work/lagoon").write(tmp_path)
-    harvest(store, [elsewhere])
+    elsewhere = (session(name, CANARY, day=day, cwd="/srv/work/lagoon") for name, day in (("b", 4), ("c", 5)))
+    harvest(store, [each.write(tmp_path) for each in elsewhere])
     assert store.query("SELECT id FROM lesson WHERE kind = 'preference'") == []
     assert store.query("SELECT id FROM lesson WHERE kind = 'pitfall'"), "other lessons of the sessions stay"
     assert sound(store) == []

@@ -262,16 +262,33 @@ def test_an_option_that_does_not_exist_and_was_left_out_at_once_is_no_lesson(sto
 
 def test_the_variable_that_an_error_asks_for_is_told(store: Database, tmp_path: Path) -> None:
     error = 'error: build failed: template: map has no entry for key "POSTHOG_KEY"'
-    session = (
-        ClaudeSession("a", day=1)
+    first, second = (
+        ClaudeSession(name, day=day)
         .user("go")
         .run("goreleaser build --snapshot", error, exit_code=1)
         .run("POSTHOG_KEY=test goreleaser build --snapshot", "build succeeded")
+        for day, name in enumerate("ab", 1)
     )
-    learn(store, tmp_path, session)
+    learn(store, tmp_path, first)
+    assert told(store) == {}, "what one session did once is told with its failure"
+    learn(store, tmp_path, second)
     ((text, lesson),) = told(store).items()
     assert text.endswith("use `POSTHOG_KEY=test goreleaser build --snapshot`.")
     assert lesson.trust == "measured"
+
+
+def test_where_the_shell_stood_and_what_another_program_did_is_no_pitfall(store: Database, tmp_path: Path) -> None:
+    for day, name in enumerate("ab", 1):
+        session = (
+            ClaudeSession(name, day=day)
+            .user("go")
+            .run("cd src && ls | awk '{print $1}'", "bash: line 1: cd: src: No such file or directory", exit_code=1)
+            .run("ls | awk '{print $1}'", "main.go")
+            .run("git add gone.go && git push", "fatal: pathspec 'gone.go' did not match any files", exit_code=128)
+            .run("git status && git push", "Everything up-to-date")
+        )
+        learn(store, tmp_path, session)
+    assert told(store, rule="fixed-by-command") == {}
 
 
 def test_what_every_agent_does_anyway_is_no_pitfall(store: Database, tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def lived(db: Database) -> Database:
         occurrence(db, "Sb", "F1", root="codex:b", at=NOW + 6 * SECOND, position=1)
         occurrence(db, "Sc", "F2", root="codex:c", at=NOW + SECOND)
         db.execute("UPDATE occurrence SET project = 'P1'")
+        db.execute("UPDATE failure SET sessions = 2 WHERE id = 'F1'")
         lesson(db, "L1", sources=3)
         lesson(db, "L2", status="invalid")
         lesson(db, "L3", status="candidate", at=NOW - 200 * DAY)

@@ -59,6 +59,18 @@ def test_scores_are_bm25_as_a_share_of_what_is_possible(db: Database, question: 
     assert [row[2] for row in rows] == sorted((row[2] for row in rows), reverse=True)
 
 
+def test_among_many_given_items_a_word_is_as_rare_as_it_is_there(db: Database) -> None:
+    turns = [f"I{number}" for number in range(120)]
+    talk = {id: f"Ada said something of day {number}" for number, id in enumerate(turns)} | {"I3": "the kiln is loud"}
+    with db.transaction():
+        db.index(fulltext.entry(f"L{number}", "lesson", "the kiln is loud") for number in range(900))
+        db.index(fulltext.entry(id, "interaction", text) for id, text in talk.items())
+    scores = {item: score for item, _, score in db.matches(["ada", "kiln"], 0, also=turns)}
+    assert scores["I3"] > 10 * scores["I4"]
+    fewer = {item: score for item, _, score in db.matches(["ada", "kiln"], 0, also=turns[:9])}
+    assert fewer["I3"] < fewer["I4"]
+
+
 def test_types_and_items_that_are_asked_for_in_any_case(db: Database) -> None:
     fill(db)
     assert found(db, "database", types=("attempt",)) == ["A1"]

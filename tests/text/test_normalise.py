@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from hardwon.text.normalise import identity, is_random, tail
@@ -86,3 +90,19 @@ def test_a_name_is_not_random(name: str) -> None:
 @pytest.mark.parametrize("id", ["7f9Kx2mQ8rT5vW1zB4nY", "x3k9j2h8g7f6d5s4a3q2w1e0"])
 def test_an_id_is_random(id: str) -> None:
     assert is_random(id)
+
+
+@pytest.mark.parametrize(
+    ("home", "said", "kept"),
+    [
+        ("/data/people/ann", "/data/people/ann/reef.py", "~/reef.py"),
+        ("/data/people/ann", "/data/people/anna/reef.py", "/data/people/anna/reef.py"),
+        ("/app", "/app/reef.py", "/app/reef.py"),
+    ],
+)
+def test_the_own_home_is_shortened_wherever_it_lies(home: str, said: str, kept: str) -> None:
+    told = "import sys; from hardwon.scrub.scrubber import Scrubber; print(Scrubber().scrub(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-c", told, said], env=os.environ | {"HOME": home}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == kept

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import html
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.text.shown import fenced, is_in, unfenced
+from tests.timing import assert_growth, spent
 
 plain = st.text(alphabet=st.characters(exclude_characters="<>&", exclude_categories=["Cs"]), max_size=20)
 
@@ -31,10 +31,6 @@ def test_a_text_without_a_fence_is_left_as_it_is(text: str) -> None:
 )
 def test_fences_without_end_cost_no_more_than_their_length(part: str) -> None:
     def taken(times: int) -> float:
-        text = part * times
-        began = time.process_time()
-        for _ in range(20):
-            unfenced(text)
-        return time.process_time() - began
+        return spent(lambda: [unfenced(part * times) for _ in range(20)])
 
-    assert taken(16_000) < 30 * max(taken(4_000), 0.0005)
+    assert_growth(lambda: taken(4_000), lambda: taken(16_000), most=8, noise=0.01)

@@ -5,12 +5,14 @@ Here and in `hardwon.py`, what only some methods need is imported in them: a com
 
 from __future__ import annotations
 
+import ntpath
 import os
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, TypeVar
 
 import apsw
@@ -20,7 +22,7 @@ from hardwon.clock import now
 from hardwon.config import Config
 from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.home import DATABASE, FORMER_NAME, home_directory, move_former_home, switched_off, usual_home
-from hardwon.sessions.project import repository_of
+from hardwon.sessions.project import folders_above, repository_of
 from hardwon.store import hook_data, lessons, meta, projects, sessions
 from hardwon.store.database import WAIT_MILLISECONDS, Database, address_of, connect
 from hardwon.store.sqlite import make_home
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from hardwon.api.hardwon import Hardwon
+    from hardwon.harvest.pipeline import Workers
     from hardwon.harvest.walk import Log, Progress, Report
     from hardwon.recall.embedder import Chosen
     from hardwon.scrub.scrubber import Scrubber, Scrubbing
@@ -139,6 +142,8 @@ class Connection:
         if not found and os.path.isdir(name):
             here = projects.of_folder(db, os.path.abspath(name))
             found = projects.find(db, here.key) if here else []
+        elif not found and (os.path.isabs(name) or ntpath.splitdrive(name)[0]):  # a folder that is gone, or elsewhere
+            found = next(filter(None, (projects.find(db, folder) for folder in folders_above(name))), [])
         if len(found) == 1:
             return found[0][0]
         if found:
@@ -165,7 +170,7 @@ class Connection:
         with db.transaction():
             return kept(db, name, folders=folders) or ""
 
-    def refresh_standing(self) -> None:
+    def refresh_standing(self, workers: Workers | None = None) -> None:
         """Keep ready what the hook hands out, by the ranking that `bootstrap` runs live."""
         from hardwon.briefing.rank import Request, prepared_lines
         from hardwon.map import draw
@@ -180,7 +185,7 @@ class Connection:
             with db.transaction(project):
                 for agent, chosen in lines.items():
                     hook_data.replace_standing(db, project, agent, chosen)
-                draw.refresh(db, project)
+                draw.refresh(db, project, workers.map_of if workers else None)
                 meta.clear_stale(db, [project])
         self.mirror_for_hooks()
 
@@ -232,17 +237,18 @@ class Connection:
 
     def take_in(self, logs: list[Log], progress: Progress | None, executor: Executor | None = None) -> Report:
         """Learn from files of sessions, and bring all that follows from it up to date."""
+        from hardwon.harvest.pipeline import Workers
         from hardwon.harvest.upkeep import archive_idle, tie
-        from hardwon.harvest.walk import harvest
+        from hardwon.harvest.walk import harvest_by
 
         db = self.writing()
-        with db.unhurried():
+        with db.unhurried(), Workers(self.scrubbing(log.path for log in logs), executor) as workers:
             self._follow_settings()
-            done = harvest(db, logs, progress, self.scrubbing(log.path for log in logs), executor)
+            done = harvest_by(workers, db, logs, progress)
             with db.transaction():
                 archive_idle(db, now(), self.config.half_life_days)
             tie(db, done.projects)
-            self.refresh_standing()
+            self.refresh_standing(workers)
             hook_data.settle_exposures(db, now())
         return done
 
@@ -352,15 +358,24 @@ def each_path(paths: Paths) -> list[Path]:
     return [Path(paths)] if isinstance(paths, str | PathLike) else [Path(path) for path in paths]
 
 
-def session_names(paths: Paths) -> list[str]:
-    """The files that are meant, each once, as text; NotFound for one that does not exist."""
+def session_names(paths: Paths) -> dict[str, os.stat_result | None]:
+    """The files that are meant, as text, with what was seen of those that were looked at; NotFound for one that does
+    not exist."""
     from hardwon.sessions.discover import names_below
 
-    found: dict[str, None] = {}
+    found: dict[str, os.stat_result | None] = {}
     for path in (paths,) if isinstance(paths, str | PathLike) else paths:
         name = os.fspath(path)  # of many thousand files, a Path each takes longer than all the rest
-        found.update(((name, None),) if os.path.isfile(name) else dict.fromkeys(names_below(Path(name))))
-    return list(found)
+        try:
+            status = os.stat(name)
+        except (OSError, ValueError):
+            status = None
+        if status is not None and S_ISREG(status.st_mode):
+            found[name] = status
+        else:
+            for one in names_below(Path(name)):
+                found.setdefault(one, None)
+    return found
 
 
 def session_files(paths: Paths) -> list[Path]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import builtins
+import json
 from collections.abc import Sequence
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
 from hardwon.clock import ago, moment, now, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.failures import tools
-from hardwon.failures.fingerprint import fingerprint
+from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.signature import signature
 from hardwon.home import switched_off
 from hardwon.model.failure import Step
@@ -43,9 +46,11 @@ def recall(
     if row is None and (quoted := failures.quoted_as(db, output, here)):
         row = _get(db, quoted, here)
     if row is None and found and (alike := failures.begun_like(db, found.beginning, here)):
-        return _begun_alike(db, alike, here, now)
+        met = _begun_alike(db, alike, here, now)
+        return _with_fix_of_kind(db, met, found, project or failures.mostly_met_in(db, alike))
     if row is None and found:
-        return KnownFailure(known=False, fingerprint=found.id, family=found.family, text=signature(found))
+        unknown = KnownFailure(known=False, fingerprint=found.id, family=found.family, text=signature(found))
+        return _with_fix_of_kind(db, unknown, found, project or "")
     if row is None:
         return KnownFailure(known=False)
     fixes = [
@@ -64,7 +69,7 @@ def recall(
         for fix in fixes
     ]
     avoid = list(dict.fromkeys(_told(step) for fix in fixes for step in fix.avoid))[: failures.MAX_AVOIDED]
-    return KnownFailure(
+    met = KnownFailure(
         known=True,
         said=_said(row, known, avoid, now),
         fingerprint=row.id,
@@ -76,6 +81,23 @@ def recall(
         fixes=known,
         avoid=avoid,
     )
+    if known or not found:
+        return met
+    return _with_fix_of_kind(db, met, found, project or failures.mostly_met_in(db, row.id))
+
+
+def _with_fix_of_kind(db: Database, met: KnownFailure, found: Fingerprint, project: str) -> KnownFailure:
+    """With what mended the same in other files of the project, where nothing is known of this one."""
+    fix = failures.fix_of_kind(db, found.family, found.error_type, project)
+    if fix is None:
+        return met
+    files, steps, succeeded_as, id, confirmed, failed_again = fix
+    told = [*(_told(Step(*step)) for step in json.loads(steps)), *([f"use `{succeeded_as}`"] if succeeded_as else [])]
+    seen = met.said.partition(";")[0] or "Not seen before"
+    places = f"{files} other files" if files > 1 else "another file"
+    said = one_line(f"{seen}; the same in {places} was fixed by: {', then '.join(told)}.")
+    own = KnownFix(id=id, steps=told, confirmed=confirmed, failed_again=failed_again)
+    return replace(met, text=signature(found), said=said, fixes=[own])
 
 
 def _get(db: Database, id: str, project: str | None) -> FailureRow | None:

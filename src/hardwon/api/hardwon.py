@@ -209,8 +209,8 @@ class Hardwon(Connection):
         from hardwon.harvest.sampler import Holds, best_first, contents, known, ranked
         from hardwon.sessions.scan import CACHE, scan
 
-        names = nameable(self, session_names(paths))
-        scanned = without_forgotten(self, scan(names, self.home / CACHE, progress))
+        seen = session_names(paths)
+        scanned = without_forgotten(self, scan(nameable(self, seen), self.home / CACHE, progress, seen))
         found = ranked(scanned, now(), project=project, since=to_microseconds(since))
         if by_value:
             already = known(self.reading()) if self.exists else Holds()

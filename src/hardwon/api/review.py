@@ -22,6 +22,7 @@ from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source
 from hardwon.store import attempts, integrity, lessons, lifecycle, projects, sessions
 from hardwon.store.database import Database
+from hardwon.store.integrity import Happened
 from hardwon.store.meta import short_id
 from hardwon.text.words import overlap, unique_terms
 
@@ -160,9 +161,16 @@ class Review(Part):
     def promote(self, id: str, *, why: str = "") -> int:
         """Believe a lesson; if it contradicts one that is believed, neither is told until one of them is kept.
 
+        Of a fix (`failures.get` has its id): tell it, whatever speaks against it.
         Raises `NotFound`, and `NotAllowed` where the lesson is not a candidate.
         """
+        if id.startswith("X"):
+            return self._change(lambda db: self._decide_on_fix(db, id, "active", "promote", self._clean(why)))
         return self._change(lambda db: self._promoted(db, id, self._clean(why)))
+
+    def _decide_on_fix(self, db: Database, id: str, status: str, action: str, why: str) -> int:
+        happened = Happened(action, id, {}, {}, why)
+        return lifecycle.change_besides(db, "fix", id, {"status": status, "reviewed": 1}, happened, self._actor())
 
     def _promoted(self, db: Database, id: str, why: str) -> int:
         event = lifecycle.promote(db, id, actor=self._actor(), why=why)
@@ -171,7 +179,9 @@ class Review(Part):
         return event
 
     def reject(self, id: str, *, why: str = "") -> int:
-        """It is not so: a candidate becomes invalid. Raises `NotFound`, `NotAllowed`."""
+        """It is not so: a candidate becomes invalid, a fix is never told. Raises `NotFound`, `NotAllowed`."""
+        if id.startswith("X"):
+            return self._change(lambda db: self._decide_on_fix(db, id, "rejected", "reject", self._clean(why)))
         return self._change_lesson(id, lambda db: lifecycle.reject(db, id, actor=self._actor(), why=self._clean(why)))
 
     def invalidate(self, id: str, *, why: str = "") -> int:

@@ -333,6 +333,7 @@ class Maintenance(Part):
         found: dict[str, list[dict[str, object]]] = {}
         for (agent, event), run in newest.items():
             told = {"event": event, "ago": ago(run[1], moment), "milliseconds": run[4] // 1000}
+            told["said"] = spool.noted(str(self._memory.home), agent, event)
             found.setdefault(agent, []).append({**told, "error": one_line(errors[agent, event])})
         return found
 

@@ -82,6 +82,14 @@ def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]
     return found
 
 
+def paths_ending(db: Database, project: str, name: str) -> list[str]:
+    """The files that sessions touched whose path ends with these folders and this name."""
+    wanted = PurePath(name).as_posix().strip("/").split("/")
+    return [
+        path for path in projects.paths_touched(db, project, wanted[-1]) if path.split("/")[-len(wanted) :] == wanted
+    ]
+
+
 def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
     """The commands that ran here and worked, those that fit the words best first; counted as the map counts them."""
     said = set(terms(words))

@@ -1,9 +1,10 @@
 """The failures that a session is likely to meet, the likeliest first, each as a line with what worked against it.
 
-A failure that was met once comes back as often as errors of this project do: the rate of all projects at first, then
-what its own sessions show. With every session since, its own record counts more than that rate: those that met it again
-of those that might have, the older the lighter. How many are told follows how many of the project's errors came back
-(`policy.most_told`). A mistake in the code that one session met is not told without a fix: it was mended there.
+An error comes back at a rate of its own until it is gone for good. Both are unknown: the rate is about that of this
+project's errors at first (of all projects' where it has few sessions), and follows what the error's own record shows;
+that it is gone grows likelier with every session that did not meet it, the sooner the oftener it used to be met
+(the beta-geometric/beta-binomial model of customers who come back). Mistakes in the code are mended where they are met:
+most are gone at once. What is told must be likely enough by itself, whatever else there is to tell.
 """
 
 from __future__ import annotations
@@ -14,30 +15,37 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardwon.briefing.policy import FAILURES_TOLD, against_failure, most_told, unlikely
+from hardwon.briefing.policy import FAILURES_TOLD, against_failure, unlikely
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
-from hardwon.failures.quoting import from_elsewhere, says_what_failed, told_command, without_speaker
+from hardwon.failures.quoting import (
+    from_elsewhere,
+    hooked_command,
+    is_refusal,
+    names_no_error,
+    says_what_failed,
+    told_command,
+    without_speaker,
+)
 from hardwon.failures.signature import informative
 from hardwon.model.nouns import LeftOut, Line
 from hardwon.store import failures, sessions
 from hardwon.store.database import Database, kept
 from hardwon.store.failures import FailureRow, FixRow, Likely
-from hardwon.text.normalise import lazy_pattern, presentable
+from hardwon.text.normalise import lazy_pattern
 from hardwon.text.shown import failure_line, one_line, remedy
 
 SESSIONS_REMEMBERED = 256
 """Sessions that are counted one by one; what is older is as old as that."""
 _CAME_BACK_BEFORE, _SESSIONS_BEFORE = 0.5, 10.0
 """As if of ten sessions that might have met an error again half a one had: fitted over the projects to tune on."""
-_SESSIONS_OF_DOUBT = 6.0
+_SESSIONS_OF_DOUBT = 20.0
 """So many sessions the project's rate is worth, beside an error's own record."""
-_FADES = 0.3
-"""How fast an error that was not met lately grows unlikely, over what its record says."""
-_WEIGHT_OF_A_MISTAKE = 0.4
-"""Of the day, in the code: it is mended where it is met."""
-WORTH_OF_A_FIX = 1.6
-"""A line with what worked is of use to whom it comes true, and such errors come back more often."""
+_RATE_OF_MISTAKES = 0.5
+"""How often mistakes in the code come back, beside other errors."""
+_GONE = 0.3, 20.0
+_GONE_MISTAKES = 1.0, 2.0
+"""As if of so many sessions (both together) so many had been the last to meet it: fitted as the others are."""
 _SURROUNDINGS = lazy_pattern(
     r"not found|not recognized|[Nn]o such file|ENOENT|does not exist|already exists|outside repository|not a git repo"
     r"|[Cc]annot find (?:the |a )?(?:path|module|package)|[Cc]an't cd|volume label|did not match any|matches found"
@@ -53,9 +61,9 @@ class Chance(NamedTuple):
     """How likely a failure is to come back in the next session, and what says so."""
 
     value: float
-    again: float
-    """The sessions that met it again, each the lighter the longer ago it was; and all since it was met first."""
-    of: float
+    again: int
+    """The sessions that met it again, and all since it was met first."""
+    of: int
     rate: float
     """At which errors come back in this project."""
     is_mistake: bool
@@ -71,14 +79,13 @@ class Chances:
         self._rate = (_CAME_BACK_BEFORE + errors - different) / (_SESSIONS_BEFORE + might_have)
 
     def of(self, one: Likely) -> Chance:
-        since = self.age(one.row.first_seen)
-        ages = [self.age(at) for at in one.visits or (one.row.last_seen,)]
-        again = sum([_weight(age) for age in ages if age < since])
-        of = _weight_of_all(since)
+        visits = one.visits or (one.row.last_seen,)
+        since, last = self.age(one.row.first_seen), self.age(max(visits))
+        again = min(one.row.sessions - 1, since - last)
         mistake = one.row.family in CODE_FAMILIES and not _is_of_surroundings(one.row.error)
-        believed = _SESSIONS_OF_DOUBT * self._rate * (_WEIGHT_OF_A_MISTAKE if mistake else 1)
-        share = (believed + again) / (_SESSIONS_OF_DOUBT + of)
-        return Chance(min(1.0, share) * (1 + min(ages)) ** -_FADES, again, of, self._rate, mistake)
+        rate = round(min(0.5, self._rate * (_RATE_OF_MISTAKES if mistake else 1)), 3)
+        value = comes_back(again, since - last if again else 0, since, rate, _GONE_MISTAKES if mistake else _GONE)
+        return Chance(value, again, since, self._rate, mistake)
 
     def age(self, at: int) -> int:
         """In sessions: 0 for what the last one met."""
@@ -90,20 +97,17 @@ def _is_of_surroundings(error: str) -> bool:
     return _SURROUNDINGS.search(_NAME_OF_A_TEST.sub("", error)) is not None
 
 
-@lru_cache(maxsize=SESSIONS_REMEMBERED + 1)
-def _weight(age: int) -> float:
-    """Of a session, so many before the last."""
-    return float((1 + age) ** -0.5)
-
-
-@lru_cache(maxsize=SESSIONS_REMEMBERED + 1)
-def _weight_of_all(sessions: int) -> float:
-    return sum(map(_weight, range(sessions)))
-
-
-def of_one_day(chance: Chance, sessions: int, *, fixed: bool) -> bool:
-    """A mistake in the code that one session met, and of which nothing is known but that."""
-    return chance.is_mistake and sessions == 1 and not fixed
+@lru_cache(maxsize=1 << 14)
+def comes_back(again: int, until: int, sessions: int, rate: float, gone: tuple[float, float]) -> float:
+    """The chance that the next session meets what `again` of so many sessions did, the last of them the `until`th."""
+    met, missed = rate * _SESSIONS_OF_DOUBT, (1 - rate) * _SESSIONS_OF_DOUBT
+    ended, went_on = gone
+    is_there, is_gone = 1.0, 0.0
+    for at in range(until, sessions):
+        is_gone += is_there * ended / (ended + went_on + at)
+        is_there *= (missed + at - again) / (met + missed + at) * (went_on + at) / (ended + went_on + at)
+    once_more = (met + again) / (met + missed + sessions) * (went_on + sessions) / (ended + went_on + sessions)
+    return is_there / (is_there + is_gone) * once_more
 
 
 _FAILURES_CONSIDERED = 500
@@ -119,40 +123,25 @@ def failure_lines(
     once_is_enough: bool = False,
 ) -> list[Line]:
     """Those worth a line, best first: the unlikely ones are not told, whatever room there is."""
-    met = kept(db, failures.met_in, project)
     starts = tuple(sessions.starts(db, project, SESSIONS_REMEMBERED))
     among: tuple[str, ...] = ()
     if len(kept(db, failures.likely, project, _FAILURES_CONSIDERED)) == _FAILURES_CONSIDERED:
         among = tuple(id for id in fits if id.startswith("F"))
     judged, fixes = kept(db, _judged, project, starts, among, only_here)
-    scored = []
-    likeliest = 0.0
-    for one, reason, chance in judged:
-        if chance is None:
-            left_out.append(LeftOut(id=one.row.id, reason=reason))
-            continue
-        fixed = best_fix(fixes[one.row.id]) is not None
-        fit = fits.get(one.row.id, 0.0)
-        if of_one_day(chance, one.row.sessions, fixed=fixed) and not fit and not once_is_enough:
-            left_out.append(LeftOut(id=one.row.id, reason="a mistake in the code that one session met"))
-            continue
-        value = chance.value * (1 + fit)
-        likeliest = max(likeliest, value)
-        scored.append((value * (WORTH_OF_A_FIX if fixed else 1), value, one, chance))
-    scored.sort(key=lambda entry: (-entry[0], entry[2].row.id))
-    most = FAILURES_TOLD if once_is_enough else most_told(met.errors, met.different)
-    told = [entry for entry in scored[:most] if once_is_enough or not unlikely(entry[1], likeliest)]
-    full = "likelier failures fill the block" if most == FAILURES_TOLD else "errors do not come back here"
-    chosen = {one.row.id for _, _, one, _ in told}
-    left_out.extend(
-        LeftOut(id=one.row.id, reason=unlikely(value, likeliest) or full)
-        for _, value, one, _ in scored
-        if one.row.id not in chosen
-    )
-    return [
-        as_line(one, fixes[one.row.id], round(score, 9), _why_failure(one, chance, fits.get(one.row.id, 0.0)))
-        for score, _, one, chance in told
+    left_out.extend(LeftOut(id=one.row.id, reason=reason) for one, reason, chance in judged if chance is None)
+    scored = [
+        (chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance) for one, _, chance in judged if chance is not None
     ]
+    scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
+    lines = []
+    for at, (value, one, chance) in enumerate(scored):
+        reason = "" if once_is_enough else unlikely(value, first=not at)
+        if at >= FAILURES_TOLD or reason:
+            left_out.append(LeftOut(id=one.row.id, reason=reason or "likelier failures fill the block"))
+            continue
+        why = _why_failure(one, chance, fits.get(one.row.id, 0.0))
+        lines.append(as_line(one, fixes[one.row.id], round(value, 9), why))
+    return lines
 
 
 _Judged = list[tuple[Likely, str, Chance | None]]
@@ -192,9 +181,9 @@ def _not_told(error: str, signature: str, family: str, command: str) -> str:
         or (family == "generic" and (not informative(signature) or from_elsewhere("", command)))
     )
     answer = family == "http" and without_speaker(error).startswith("error: ")  # in masked words of a server
-    if vague or answer or not says_what_failed(error):
+    if vague or answer or names_no_error(error) or not says_what_failed(error):
         return "its words do not say what went wrong"
-    return against_failure(family)
+    return against_failure("agent" if is_refusal(error) else family)
 
 
 def best_fix(fixes: Sequence[FixRow]) -> FixRow | None:
@@ -248,25 +237,22 @@ def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]]
 
 def _speaker(row: FailureRow) -> str:
     """The command that the error is of: the one that it names at its head, else what the line was for."""
-    if tools.danger(row.command):
-        return ""
     named = re.match(r"([a-z][\w.-]*): ", row.error)
-    said = named.group(1) if named and named.group(1) in row.command.split() else ""
+    if named and re.search(rf"(?:^|[;&|(\n/]\s*){re.escape(named.group(1))}\b", row.command):
+        return ""  # the line says it
     where = row.family not in ("usage", "shell")  # the same wherever it is called
     gist = (
-        told_command(row.command, row.error, where=where)
+        told_command(row.command, row.error, family=row.family, where=where)
         if row.family != "hook"
-        else presentable(tools.gist(row.command))
+        else hooked_command(row.command)
     )
-    if (said or row.error.endswith(f": {gist}")) and all(word.rstrip("…") in row.error for word in gist.split()):
-        return ""  # the line says it all
-    return gist if not said or said in gist.split() else said
+    return "" if row.error.endswith(f": {gist}") or tools.danger(gist) else gist
 
 
 def _why_failure(one: Likely, chance: Chance, fit: float) -> str:
     return (
-        f"chance {chance.value:.2f}: met again in {chance.again:.1f} of {chance.of:.1f} sessions (older ones count "
-        f"less), and errors of this project come back in {chance.rate:.1%} of them"
+        f"chance {chance.value:.2f}: met again in {chance.again} of {counted(chance.of, 'session')}, and errors of "
+        f"this project come back in {chance.rate:.1%} of them"
         f"{', a mistake in the code' if chance.is_mistake else ''}; "
         f"× fit {1 + fit:.2f}; "
         f"{counted(one.row.occurrences, 'time')} in {counted(one.row.sessions, 'session')}"

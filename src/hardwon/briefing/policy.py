@@ -48,12 +48,8 @@ FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
 SPARE_LINES = 16
-_CAME_BACK_BEFORE, _ERRORS_BEFORE = 2, 12
-"""As if of twelve errors two had come back: about what the projects to tune on show."""
-_LEAST_SHARE = 0.1
-_TOLD_WHERE_FEW_COME_BACK = 1
-LEAST_CHANCE = 0.01
-LEAST_OF_THE_LIKELIEST = 0.25
+LEAST_CHANCE, LEAST_CHANCE_OF_THE_FIRST = 0.04, 0.02
+"""What a failure's line needs, and the likeliest of them: where errors do not come back that is the only one."""
 LESSON_TOKENS = 1_800
 """Most of a budget that lessons, and what else a task brings, may take."""
 REMINDER_TOKENS = 300
@@ -95,17 +91,9 @@ def below_bar(confidence: float, min_confidence: float) -> str:
     return f"confidence {confidence:.2f} is not above {min_confidence}" if confidence <= min_confidence else ""
 
 
-def most_told(errors: int, different: int) -> int:
-    """How many failures a session is told at the most: one where less than a tenth of the errors comes back."""
-    share = (_CAME_BACK_BEFORE + errors - different) / (_ERRORS_BEFORE + errors)
-    return FAILURES_TOLD if share >= _LEAST_SHARE else _TOLD_WHERE_FEW_COME_BACK
-
-
-def unlikely(chance: float, likeliest: float) -> str:
+def unlikely(chance: float, *, first: bool) -> str:
     """Why a failure is not worth a line; empty if it is (docs/measured.md)."""
-    if chance < LEAST_CHANCE:
-        return "not likely to come back"
-    return "" if chance >= LEAST_OF_THE_LIKELIEST * likeliest else "far less likely than others to come back"
+    return "not likely to come back" if chance < (LEAST_CHANCE_OF_THE_FIRST if first else LEAST_CHANCE) else ""
 
 
 def best(lessons: Sequence[Line], failures: Sequence[Line]) -> tuple[list[Line], list[Line]]:

@@ -24,7 +24,7 @@ from hardwon.config import Config
 from hardwon.harvest.upkeep import adrift, written_down
 from hardwon.model.lesson import FOR_ONE_PART, StoredLesson
 from hardwon.model.nouns import LeftOut, Line
-from hardwon.store import lessons
+from hardwon.store import lessons, sessions
 from hardwon.store.database import Database, kept
 from hardwon.store.lessons import SourceRow
 from hardwon.store.spool import Prepared, exempt
@@ -41,6 +41,8 @@ _WEIGHT_OF_ONE_PART = 0.6
 _LESSONS_COMPARED = 150
 _MIN_FIT = 0.4
 """How well a lesson must fit a task, against the one that fits it best."""
+_SESSIONS_THAT_ARE_RECENT = 3
+"""What these left open is told, though only work on one part needs it."""
 _LESSONS_TOLD_FOR_ANY_TASK = 12
 """So few lessons are told whatever the task is: the best fitting come first."""
 _KIND_WEIGHT = {
@@ -130,6 +132,7 @@ def ranked(
     lost = adrift(db, request.project) | written_down(db, request.project, known)
     many = len(known) > _LESSONS_TOLD_FOR_ANY_TASK
     least = _MIN_FIT * max((fits.get(lesson.id, 0.0) for lesson in known), default=0.0) if many else 0.0
+    lately = min(sessions.starts(db, request.project, _SESSIONS_THAT_ARE_RECENT), default=now)
     scored = []
     for lesson in known:
         reason = against_lesson(
@@ -141,7 +144,8 @@ def ranked(
         fit = fits.get(lesson.id, 0.0)
         if not reason and fit < least and not _always_told(lesson):
             reason = "does not fit the task"
-        if not reason and lesson.kind == "question" and FOR_ONE_PART in lesson.tags and not fit:
+        is_recent = lesson.last_confirmed >= lately
+        if not reason and lesson.kind == "question" and FOR_ONE_PART in lesson.tags and not (fit or is_recent):
             reason = "only work on one part needs it"
         if reason:
             left_out.append(LeftOut(id=lesson.id, reason=reason))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.harvest.distil.asking import Estimate
     from hardwon.harvest.walk import Progress
-    from hardwon.model.nouns import Failure, FixEvidence, Occurrence, Step
 
 
 # What commands share: options, results to stdout, progress and messages to stderr.
@@ -47,7 +47,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "failures": ("failures:app", "List what failed and what fixed it, the most frequent first."),
         "projects": ("projects:app", "List, add, rename, merge and split projects."),
         "lessons": ("bootstrap:app", "List lessons, or add one."),
-        "why": ("bootstrap:why", "Show where a lesson or failure comes from."),
+        "why": ("why:why", "Show where a lesson or failure comes from."),
         "bootstrap": ("bootstrap:bootstrap", "Print the briefing for a project's next session."),
         "map": ("map:map_", "Suggest the files and commands a task will probably need."),
         "blame": ("map:blame", "Show which sessions touched a file, and for what task."),
@@ -106,6 +106,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
 what it does, in so few words that they fit a narrow terminal."""
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 _LONGEST_NAME = max(map(len, COMMANDS))
+_PURPOSE = "Learn from your coding agents' sessions and brief the next one."
+_FIRST = ("up", "failures", "lessons", "why", "open", "install")
+"""What a newcomer needs, in this order."""
 SETTINGS: dict[str, Any] = {"run": {"context_settings": {"allow_interspersed_args": False}}}
 RunOption = Annotated[
     str, typer.Option("--run", envvar="HARDWON_RUN", help="The run this belongs to. Default: HARDWON_RUN.")
@@ -200,9 +203,32 @@ def table(
     *,
     right: Sequence[int] = (),
     spare: Sequence[int] = (),
+    most_lines: int = 0,
 ) -> None:
     """Print a table that fits the terminal; in a pipe, a row a line."""
-    echo(as_table(headings, rows, room=room(), right=right, spare=spare, emphasis=bold))
+    echo(as_table(headings, rows, room=room(), right=right, spare=spare, most_lines=most_lines, emphasis=bold))
+
+
+def rows_that_fit(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    right: Sequence[int] = (),
+    spare: Sequence[int] = (),
+    most_lines: int = 0,
+    besides: int = 0,
+) -> int:
+    """How many of the first rows of a table a screen holds with `besides` other lines; in a pipe, all."""
+    import shutil
+
+    if not sys.stdout.isatty():
+        return len(rows)
+    lines = shutil.get_terminal_size((100, 24)).lines - besides
+    for number in range(min(len(rows), lines), 1, -1):
+        drawn = as_table(headings, rows[:number], room=room(), right=right, spare=spare, most_lines=most_lines)
+        if drawn.count("\n") < lines:
+            return number
+    return min(1, len(rows))
 
 
 _IN_A_PIPE = 10_000
@@ -216,6 +242,11 @@ def say(text: str = "", *, err: bool = False, style: Callable[[str], str] = str)
     if wide < _IN_A_PIPE:
         text = "\n".join(part for line in text.split("\n") for part in hung(line, wide))
     echo(style(text), err=err)
+
+
+def question(text: str, *, err: bool = False) -> str:
+    """What a person is asked, broken between words, with room for the answer."""
+    return "\n".join(hung(text, max(room(err=err) - len(" [y/N]: y"), 1)))
 
 
 def need_known(option: str, value: str | None, choices: Iterable[str]) -> None:
@@ -306,6 +337,19 @@ _DOING = {
 
 
 @contextmanager
+def doing(what: str) -> Iterator[None]:
+    """A line on stderr that says what takes so long, with a sign of life while someone is watching."""
+    if not sys.stderr.isatty():
+        say(what, err=True)
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextmanager
 def progress_bar() -> Iterator[Progress | None]:
     """A bar on stderr while someone is watching; nothing otherwise."""
     if not sys.stderr.isatty():
@@ -334,7 +378,10 @@ def progress_bar() -> Iterator[Progress | None]:
         task = bar.add_task("starting", total=None, then="", left="")
 
         def update(what: str, done: int, total: int) -> None:
-            bar.update(task, description=_DOING.get(what, what), completed=done, total=total, then=",", left="left")
+            doing = _DOING.get(what, what)
+            if doing != bar.tasks[0].description:
+                bar.reset(task)  # how fast files are looked at tells nothing of how long reading them takes
+            bar.update(task, description=doing, completed=done, total=total, then=",", left="left")
 
         yield update
 
@@ -348,77 +395,12 @@ ENDED = {
 """How a session is said to have ended: that its last call passed does not mean that the task was done."""
 
 
-# A failure as every command tells it in JSON.
-
-
-def error_of(row: Failure) -> str:
-    """What failed; a hook's step is one failure, for whatever reason it stopped a commit."""
-    any_cause = row.family == "hook" and row.occurrences > 1 and row.error.endswith(" failed")
-    return f"{row.error} (in a git hook, various causes)" if any_cause else row.error
-
-
-def described(row: Failure) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "error": row.error,
-        "family": row.family,
-        "command": row.command,
-        "agents": row.agents,
-        "occurrences": row.occurrences,
-        "sessions": row.sessions,
-        "first_seen": iso(row.first_seen),
-        "last_seen": iso(row.last_seen),
-        "fixes": [
-            {
-                "id": fix.id,
-                "text": fix.text,
-                "steps": fix.steps,
-                "succeeded_as": fix.succeeded_as,
-                "avoid": fix.avoid,
-                "status": fix.status,
-                "untrusted": fix.untrusted,
-                "confirmed": fix.confirmed,
-                "failed_again": fix.failed_again,
-                "evidence": [_both_ends(each, fix.steps) for each in fix.evidence],
-            }
-            for fix in row.fixes
-        ],
-    }
-
-
-def _both_ends(found: FixEvidence, steps: list[Step]) -> dict[str, Any]:
-    """What failed, what was done and what then passed, in one session."""
-    return {
-        "session": found.session,
-        "path": found.path,
-        "failing": {"command": found.failing, "message": found.failing_message},
-        "steps": steps,
-        "passing": {"command": found.passing, "message": found.passing_message},
-        "cause": found.cause,
-        "untrusted": found.untrusted,
-    }
-
-
-def place(found: Occurrence) -> dict[str, Any]:
-    return {
-        "session": found.session,
-        "path": found.path,
-        "agent": found.agent,
-        "project": found.project,
-        "at": iso(found.at),
-        "message": found.message_index,
-        "command": found.command,
-        "exit_code": found.exit_code,
-        "quote": found.excerpt,
-    }
-
-
 def cost_of(cost: Estimate) -> str:
     """What it would cost to let a model read the sessions."""
     money = f", {cost.cost:.2f} at the configured prices" if cost.cost else " (no price is set)"
     return (
         f"{cost.sessions:,} sessions and sub-agents in {count(cost.projects, 'project')}: "
-        f"{count(cost.questions, 'question')} (each about as many sessions as fit), whose answers are then checked; "
+        f"{count(cost.questions, 'question')} (each about as many sessions as fit); "
         f"about {cost.tokens:,} tokens{money}, {cost.share:.1%} of the size of these sessions."
     )
 
@@ -436,9 +418,8 @@ def ask_about_folders(memory: Hardwon) -> None:
     for folder, remote in memory.store.claims().items():
         told = f"{shown(folder)} claims to be a clone of {shown(remote)}, which you already use in another folder."
         if sys.stdin.isatty() and sys.stdout.isatty():
-            memory.store.confirm(
-                folder, yes=typer.confirm(f"{told} Is it yours? Then it shares that project's lessons.")
-            )
+            asked = question(f"{told} Is it yours? Then it shares that project's lessons.")
+            memory.store.confirm(folder, yes=typer.confirm(asked))
         else:
             say(f"{told} Until you confirm it (`hardwon status` in a terminal) its sessions get no briefing.", err=True)
 
@@ -475,6 +456,19 @@ class _Built(UserDict[str, Any]):
         return found
 
 
+_OUT_OF_RANGE = re.compile(r"is not in the range (?:x>=(-?\d+)|(-?\d+)<=x<=(-?\d+))\.$")
+
+
+def _in_plain_words(problem: str) -> str:
+    """What is wrong with a number, without the words of the library that noticed."""
+    for library, plain in (("int", "whole number"), ("int range", "whole number"), ("float range", "number")):
+        problem = problem.replace(f"is not a valid {library}.", f"is not a {plain}.")
+    return _OUT_OF_RANGE.sub(
+        lambda found: f"is too low: at least {found[1]}." if found[1] else f"is not between {found[2]} and {found[3]}.",
+        problem,
+    )
+
+
 class _Group(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{**settings, "commands": _Built({name: _Entry(name) for name in COMMANDS})})
@@ -488,6 +482,9 @@ class _Group(TyperGroup):
         except KeyboardInterrupt:
             say("hardwon: stopped; everything read so far is kept", err=True)
             raise typer.Exit(130) from None
+        except typer.BadParameter as error:
+            error.message = _in_plain_words(error.message)
+            raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as for every group
         for group, commands in GROUPS.items():
@@ -498,8 +495,7 @@ class _Group(TyperGroup):
 app = typer.Typer(
     cls=_Group,
     name="hardwon",
-    help="Learn from your coding agents' sessions and brief the next one. Start with `hardwon up`.",
-    no_args_is_help=True,
+    help=f"{_PURPOSE} Start with `hardwon up`.",
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -513,11 +509,27 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    context: typer.Context,
+    version: bool = typer.Option(  # noqa: ARG001 - its callback looks at it
+        False, "--version", callback=_version, is_eager=True, help="Show the version."
+    ),
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        _overview()
+        raise typer.Exit(2)
+
+
+def _overview() -> None:
+    """A screen for who types the name alone: what to begin with, and the names of the rest."""
+    say(f"{_PURPOSE}\n\nBegin with:", err=True)
+    for name in _FIRST:
+        say(f"  {name.ljust(max(map(len, _FIRST)))}  {COMMANDS[name][1]}", err=True)
+    say("\nAll commands:", err=True)
+    for group, commands in GROUPS.items():
+        say(f"  {group.ljust(max(map(len, GROUPS)))}  {', '.join(commands)}", err=True)
+    say("\n`hardwon --help` says what each does, `hardwon COMMAND --help` all about one.", err=True)
 
 
 def entire() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -10,21 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hardwon.cli.app import (
-    ENDED,
     Json,
     ProjectOption,
     count,
-    day,
-    described,
-    error_of,
-    green,
     iso,
     need_known,
-    place,
     print_json,
+    rows_that_fit,
     say,
     short,
-    short_path,
     shown,
     table,
 )
@@ -32,11 +27,6 @@ from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
-
-
-_CHARACTERS_PER_COMMIT = 12
-_COMMITS_SHOWN = 3
-_SOURCES_SHOWN = 5
 
 
 class BootstrapFormat(StrEnum):
@@ -60,7 +50,8 @@ def bootstrap(
 ) -> None:
     """Print the briefing for a project's next session.
 
-    Default: the project of the current folder.
+    Default: the project of the current folder. Failures come likeliest first: a recent one may stand before one that
+    happened more often.
 
     Example: hardwon bootstrap --project tidepool --task "fix the failing migration" --budget 600
     """
@@ -89,6 +80,10 @@ def _keep(file: Path, block: str) -> None:
 
 
 app = typer.Typer()
+_OTHER_NAMES = {"rejected": "invalid"}
+"""What people call a status → what it is called."""
+_LINES_BELOW = 4
+"""Of a screen: what is said below the table, and the prompt."""
 
 
 @app.callback(invoke_without_command=True)
@@ -96,10 +91,13 @@ def lessons(
     context: typer.Context,
     project: ProjectOption = None,
     kind: Annotated[str | None, typer.Option(help="pitfall, preference, decision, …")] = None,
-    status: Annotated[str | None, typer.Option(help="active, candidate, …")] = None,
+    status: Annotated[str | None, typer.Option(help="active, candidate, rejected, …")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Most rows. Default: what fits the screen; in a pipe, all.", min=1)
+    ] = None,
     json: Json = False,
 ) -> None:
-    """List lessons.
+    """List lessons, the best known first.
 
     Example: hardwon lessons --project tidepool --kind preference
     """
@@ -110,14 +108,16 @@ def lessons(
     from hardwon.store import projects
 
     need_known("kind", kind, KINDS)
-    need_known("status", status, STATUSES)
+    status = _OTHER_NAMES.get(status or "", status)
+    need_known("status", status, (*STATUSES, *_OTHER_NAMES))
     with Hardwon() as memory:
         found = memory.lessons.list(project=project, kind=kind, status=status)
         if json:
-            told = _told(memory, {lesson.project for lesson in found})
-            print_json([lesson_fields(memory, lesson.id) | {"told": lesson.id in told} for lesson in found])
+            chosen = found[:limit]
+            told = _told(memory, {lesson.project for lesson in chosen})
+            print_json([lesson_fields(memory, lesson.id) | {"told": lesson.id in told} for lesson in chosen])
             return
-        names = projects.names(memory.reading()) if found else {}
+        names = projects.names(memory.reading())
     unused = [] if status else [one for one in found if one.status not in ("active", "candidate")]
     found = [one for one in found if one not in unused]
     if not found:
@@ -128,14 +128,20 @@ def lessons(
     rows = [
         (short(memory, one.id), one.kind, f"{one.confidence:.2f}", one.source_count,
          *([names.get(one.project, "everywhere")] if several else []),
-         one.text if one.status in ("active", status) else f"{one.text} ({one.status})")
-        for one in found
+         one.text if one.status in ("active", status) else f"{one.text} (waits for review)")
+        for one in found[:limit]
     ]  # fmt: skip
     headings = ("ID", "KIND", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
-    table(headings, rows, right=(3,), spare=(2, 3, 1) if several else (2, 3))
+    spare = (2, 3, 1) if several else (2, 3)
+    kept = len(rows) if limit else rows_that_fit(headings, rows, right=(3,), spare=spare, besides=_LINES_BELOW)
+    table(headings, rows[:kept], right=(3,), spare=spare)
+    if more := len(found) - kept:
+        say(f"{more:,} more: `hardwon lessons --limit {len(found)}`", err=True)
     if unused:
         number = "1 more is" if len(unused) == 1 else f"{len(unused):,} more are"
         say(f"{number} no longer used: `hardwon lessons --status {unused[0].status}`", err=True)
+    wrong = " Wrong? `hardwon review --reject ID`" if status in (None, "active", "candidate") else ""
+    say(f"Where one comes from: `hardwon why ID`.{wrong}", err=True)
 
 
 def _told(memory: Hardwon, projects: set[str]) -> set[str]:
@@ -164,9 +170,13 @@ def remember(
     from typing import cast
 
     from hardwon.api import Hardwon
+    from hardwon.clock import moment, now
     from hardwon.model.lesson import Kind, Scope
 
+    began = moment(now())
     with Hardwon() as memory:
+        if project and memory.exists and not os.path.isdir(project):
+            memory.project(project)  # a name that is not known is a slip; a folder may be new
         holder = "" if everywhere else memory.project_to_keep(project or ".")
         if not (everywhere or holder):
             raise HardwonError("this folder is not a known project: pass --project NAME or --global")
@@ -178,7 +188,19 @@ def remember(
         found = memory.lessons.get(id).lesson
         names = {each.id: each.name for each in memory.store.projects()}
         where = f"in {shown(names[holder])}" if holder in names else "everywhere"
-    print_json(found) if json else say(f"{short(memory, id)} {found.status} {where}")
+        untold = why_untold(memory, id, holder, found.status)
+    if json:
+        print_json(found)
+        return
+    often = f" (said in {count(found.source_count, 'session')})" if found.source_count else ""
+    known = f" was known already{often}:" if found.first_seen < began else ""
+    say(f"{short(memory, id)}{known} {found.status} {where}{f', but not told: {untold}' if untold else ''}")
+
+
+def why_untold(memory: Hardwon, id: str, project: str | None, status: str) -> str:
+    """Why the briefing of its project leaves a lesson out; empty where it is told, or is not believed anyway."""
+    left_out = memory.bootstrap(project).left_out if project and status == "active" else []
+    return next((one.reason for one in left_out if one.id == id), "")
 
 
 @wraps(remember)
@@ -188,127 +210,6 @@ def _add(**given: object) -> None:
 
 _add.__doc__ = (remember.__doc__ or "").replace("hardwon remember", "hardwon lessons add")
 app.command("add")(_add)
-
-
-def why(
-    id: Annotated[
-        str,
-        typer.Argument(help="A lesson, failure, attempt or session: the beginning of its id.", show_default=False),
-    ],
-    all: Annotated[bool, typer.Option("--all", help="Every place, not only the newest.")] = False,
-    json: Json = False,
-) -> None:
-    """Show where a lesson, a failure or an attempt comes from: session, message and quote.
-
-    Example: hardwon why F3fa9
-    """
-    from hardwon.api import Hardwon, convert
-    from hardwon.api.connection import full_id
-    from hardwon.store import failures
-    from hardwon.text.shown import kind_of_error
-
-    with Hardwon() as memory:
-        full = full_id(memory, id, sessions=True)
-        if full.startswith("S"):
-            _one_session(memory, full, json=json)
-            return
-        if full.startswith("A"):
-            _attempt(memory, full, json=json)
-            return
-        if full.startswith("L"):
-            answer = lesson_fields(memory, full)
-            sources, more = answer["sources"], 0
-            sure = f"confidence {answer['confidence']:.2f}" + (f", rule {answer['rule']}" if answer["rule"] else "")
-            told = str(answer["text"])
-            head = f"{full}  {answer['kind']}, {answer['status']}, {answer['trust']}, {sure}"
-        else:
-            found = memory.failures.get(full)
-            row = found.failure
-            answer, told = described(row), error_of(row)
-            met = found.occurrences
-            if all:
-                rows = failures.occurrences(memory.reading(), full, limit=row.occurrences)
-                met = [*map(convert.occurrence, rows)]
-            sources = answer["seen"] = [place(each) for each in met]
-            more = row.occurrences - len(met)
-            times = f"{count(row.occurrences, 'time')} in {count(row.sessions, 'session')}"
-            head = f"{full}  {kind_of_error(row.family)} failure, {times}"
-        told_of = sources if all else sources[:_SOURCES_SHOWN]
-        more += len(sources) - len(told_of)
-        for source in sources if json else told_of:
-            source["commits"], source["from"] = _session(memory, source["session"])
-    if json:
-        print_json(answer)
-        return
-    say(head)
-    say(f"  {shown(told)}")
-    for fix in answer.get("fixes", []):
-        note = f"  [needs review: {fix['untrusted']}]" if fix["untrusted"] else ""
-        say(f"  worked {fix['confirmed']}x: {shown(fix['text'])}{note}", style=green)
-        pairs = [(ends["failing"]["command"], ends["passing"]["command"]) for ends in fix["evidence"]]
-        for failing, passing in dict.fromkeys(pairs):
-            say(f"    failed: $ {shown(failing, 160)}")
-            say(f"    passed: $ {shown(passing, 160)}")
-    for source in told_of:
-        _print_source(source)
-    if more:
-        say(f"\n  and {more:,} more: `hardwon why {short(memory, full)} --all`")
-
-
-def _print_source(source: dict[str, Any]) -> None:
-    where = source["path"] or source["session"]
-    told = f", message {source['message']}" if source["path"] and not str(source["session"]).startswith("C") else ""
-    say(f"\n  {source['at']}  {source['agent']}{told}\n    {short_path(where)}")
-    if source["from"]:
-        say(f"    {source['from']}")
-    say(f"    {shown(source['quote'], 300)}")
-
-
-def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
-    from hardwon.store import attempts
-
-    found = memory.journal.get(attempts.numbers(memory.reading(), [id])[id])
-    by = [event.actor for event in memory.review.history(id) if event.action in ("log", "reflect")]
-    usual = {"session": "a session", "import": "an import"}.get(found.source, "the journal")
-    who = ", ".join(dict.fromkeys(by)) or usual
-    if json:
-        fields = {name: value for name, value in _fields(found).items() if name != "embedding"}
-        print_json({**fields, "at": iso(found.at), "written_by": who})
-        return
-    say(f"{id}  attempt {found.id}, {found.outcome.value} by {found.evidence or 'nobody'}, recorded by {shown(who)}")
-    say(f"  {shown(found.task)}")
-    for name, text in (("tried", found.approach), ("because", found.analysis), ("learned", found.reflection)):
-        if text:
-            say(f"  {name}: {shown(text, 300)}")
-    place = f"session {found.session}" if found.session else f"run {found.run}" if found.run else "hardwon journal"
-    say(f"\n  {iso(found.at)}  {found.agent}  {shown(place)}; all of it: `hardwon journal show {found.id}`")
-
-
-def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
-    found = memory.sessions.get(id).session
-    if json:
-        print_json(found)
-        return
-    calls = f"{count(found.tool_calls, 'call')}, {count(found.errors, 'error')}"
-    say(f"{id}  session of {found.agent}, {day(found.started_at)}, {calls}, {ENDED[found.outcome]}")
-    say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
-    if told := _session(memory, id)[1]:
-        say(f"    {told}")
-    say(f"\n  To continue it: `hardwon resume {short(memory, id)}`. To read it: `hardwon open`.")
-
-
-def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:
-    """The commits of the session that a source is, and a line: whose it was, what it led to."""
-    from hardwon.errors import NotFound
-
-    try:
-        found = memory.sessions.get(id).session
-    except NotFound:
-        return [], ""  # an import, a document, somebody's own words
-    said = ["somebody else's session"] if found.owner == "foreign" else []
-    if found.commits:
-        said.append("committed " + ", ".join(sha[:_CHARACTERS_PER_COMMIT] for sha in found.commits[-_COMMITS_SHOWN:]))
-    return list(found.commits), ", ".join(said)
 
 
 def _fields(struct: Any) -> dict[str, Any]:

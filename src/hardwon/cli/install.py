@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from hardwon.cli.app import Json, ask_about_folders, cost_of, count, is_here, print_json, say, short_path, table
+from hardwon.cli.app import (
+    Json,
+    ask_about_folders,
+    cost_of,
+    count,
+    is_here,
+    print_json,
+    question,
+    say,
+    short_path,
+    table,
+)
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -28,6 +40,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
 Diff = Annotated[bool, typer.Option("--diff", help="Show the whole change, however long.")]
 _DIFF_LINES = 8
+_MEASURES = "Experiment: on, some lines are withheld at random (`hardwon config experiment off` stops it)."
 _MOMENTS = {
     "session-start": "a session starts",
     "prompt": "you send a prompt",
@@ -37,7 +50,7 @@ _MOMENTS = {
 
 
 def install(
-    agent: AgentArgument,
+    agent: AgentArgument = "",
     project: ProjectFlag = False,
     yes: Yes = False,
     dry_run: DryRun = False,
@@ -53,7 +66,7 @@ def install(
     from hardwon.install.plan import agent_named, installing
     from hardwon.install.status import missing_consent
 
-    chosen, where = agent_named(agent), _where(project)
+    chosen, where = agent_named(agent or _which_agent()), _where(project)
     changes = installing(chosen, where)
     if changes and not json:
         say(_summary(chosen, where))
@@ -63,10 +76,19 @@ def install(
         say(chosen.afterwards if waits else f"{chosen.title} now uses Hardwon. {chosen.afterwards}")
         if project and any(sys.executable in (change.new or "") for change in changes):
             say("These settings contain the path of this machine's Python: do not commit them.")
+        _ask_to_measure(yes=yes)
         if not yes:
-            _ask_to_measure()
             _ask_to_distil()
         say("Run `hardwon status` any time to see how it is doing.")
+
+
+def _which_agent() -> NoReturn:
+    """Nobody was named: say who is here, and who could be."""
+    known = here()
+    found = [each.agent for each in known if each.found]
+    others = ", ".join(each.agent for each in known if not each.found)
+    on_this_machine = f"found here: {', '.join(found)}; also known: {others}" if found else f"known: {others}"
+    raise HardwonError(f"name an agent, as in `hardwon install {(found or ['claude-code'])[0]}` ({on_this_machine})")
 
 
 def _summary(agent: Agent, where: Where) -> str:
@@ -92,10 +114,14 @@ def _summary(agent: Agent, where: Where) -> str:
     )
 
 
-def _ask_to_measure() -> None:
+def _ask_to_measure(*, yes: bool) -> None:
+    """Once; an experiment that goes on is said."""
     from hardwon import config
 
-    if config.load(_home()).origins["experiment"] != "default":
+    found = config.load(_home())
+    if found.config.experiment == "on":
+        say(f"\n{_MEASURES}")
+    if yes or found.origins["experiment"] != "default":
         return
     say(
         "\nHardwon can measure whether it helps. To do so it leaves one session in ten without a briefing and "
@@ -164,6 +190,7 @@ def uninstall(
         say(f"{_home()} and everything in it would be deleted.")
     elif purge and not dry_run and (done or not changes):
         _purge(_home(), yes, json)
+        _remove_completion(json)
 
 
 def _purge(home: Path, yes: bool, json: bool) -> None:
@@ -178,7 +205,7 @@ def _purge(home: Path, yes: bool, json: bool) -> None:
     is_ours = any((home / name).exists() for name in (DATABASE, MIRROR, "config.toml"))
     if not is_ours or home in (Path.home(), *Path.home().parents):
         raise HardwonError(f"{home} holds more than Hardwon's files: delete what you do not need by hand")
-    if not yes and not typer.confirm(f"Delete {home} and everything Hardwon has learned?"):
+    if not yes and not typer.confirm(question(f"Delete {home} and everything Hardwon has learned?")):
         say("Nothing was deleted.")
         return
     if end(home) and not json:
@@ -186,6 +213,22 @@ def _purge(home: Path, yes: bool, json: bool) -> None:
     shutil.rmtree(home)
     if not json:
         say(f"Deleted {home}. Remove the program the way you installed it: uv tool, pipx or pip, or delete the clone.")
+
+
+def _remove_completion(json: bool) -> None:
+    """What `--install-completion` wrote; lines that other programs' completion needs stay in .zshrc."""
+    home = Path.home()
+    sourced = home / ".bash_completions" / "hardwon.sh"
+    for path in (sourced, home / ".zfunc" / "_hardwon", home / ".config" / "fish" / "completions" / "hardwon.fish"):
+        if path.is_file():
+            path.unlink()
+            with suppress(OSError):  # other programs' are there
+                path.parent.rmdir()
+            if not json:
+                say(f"Deleted {path}.")
+    bashrc, line = home / ".bashrc", f"\nsource '{sourced}'\n"
+    if bashrc.is_file() and line in (before := bashrc.read_text(encoding="utf-8", errors="surrogateescape")):
+        bashrc.write_text(before.replace(line, "", 1), encoding="utf-8", errors="surrogateescape")
 
 
 def status(project: ProjectFlag = False, json: Json = False) -> None:
@@ -219,7 +262,10 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if json:
         print_json(shown)
         return
-    table(("AGENT", "HERE", "INSTALLED", "LAST RUNS", "TO DO"), [_row(entry) for entry in shown])
+    table(("AGENT", "HERE", "INSTALLED", "TO DO"), [_row(entry) for entry in shown])
+    if last := [_run(entry["agent"], run) for entry in shown for run in entry["runs"]]:
+        say()
+        table(("AGENT", "HOOK", "LAST RUN", "WHAT CAME OF IT"), last)
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         say(f"\nNo agent uses Hardwon yet. To start: `hardwon install {first}`.")
@@ -227,7 +273,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     by = "off (run `hardwon distil` yourself)" if distils == "off" else f"{distils} reads each session when it ends"
     say(f"Finding lessons with a model: {by}.")
     if measures:
-        say("Experiment: on, some lines are withheld at random (`hardwon config experiment off` stops it).")
+        say(_MEASURES)
     else:
         say("Experiment: off, nothing is withheld (`hardwon config experiment on` starts it).")
 
@@ -257,13 +303,17 @@ def _names(agent: str) -> list[str]:
     return list(dict.fromkeys((agent, module(agent).AGENT if agent in MODULES else agent)))
 
 
-def _row(entry: dict[str, Any]) -> tuple[str, str, str, str, str]:
-    runs = ", ".join(f"{run['event']} {run['ago']}" for run in entry["runs"])
+def _run(agent: str, run: dict[str, Any]) -> tuple[str, str, str, str]:
+    quiet = "began to read the session" if run["event"] == "session-end" else ""
+    return agent, run["event"], run["ago"], run["said"] or quiet or "-"
+
+
+def _row(entry: dict[str, Any]) -> tuple[str, str, str, str]:
     errors = [f"{run['event']}: {run['error']}" for run in entry["runs"] if run["error"]]
     installed = ", ".join(entry["hooks"]) if len(entry["hooks"]) == 1 else f"{len(entry['hooks'])} hooks"
     installed = installed if entry["installed"] else "no"
     trouble = "; ".join(filter(None, [entry["trouble"], *errors]))
-    return entry["agent"], "yes" if entry["found"] else "no", installed, runs or "none", trouble or "-"
+    return entry["agent"], "yes" if entry["found"] else "no", installed, trouble or "-"
 
 
 def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing: str, *, whole: bool) -> bool:

@@ -142,7 +142,7 @@ def reinforce_(id: Id, json: Json = False) -> None:
 
 @app.command("extract")
 def extract(id: Id, json: Json = False) -> None:
-    """Propose the rules and decisions in a prompt and its answer as lessons, for review.
+    """Propose lessons from a prompt and its answer, for review.
 
     Example: hardwon interactions extract I0193a5c2
     """

@@ -135,7 +135,7 @@ def failures(
     limit: Limit = 10,
     json: Json = False,
 ) -> None:
-    """List the latest failures, or print a warning block for the next try.
+    """List the latest failures, or print them as a warning.
 
     The block lists this run's newest failures and the project's likeliest ones, each with what worked. Prints nothing
     if there is nothing to say.
@@ -188,7 +188,7 @@ def file(
     limit: Limit = 10,
     json: Json = False,
 ) -> None:
-    """List the attempts that touched a file, or any file below a folder.
+    """List the attempts that touched a file or folder.
 
     Example: hardwon journal file src/store.py
     """
@@ -231,7 +231,7 @@ def stats(
     since: Annotated[str | None, typer.Option(help="Only attempts since this date, YYYY-MM-DD.")] = None,
     json: Json = False,
 ) -> None:
-    """Show success rates: overall, and by project, agent, phase and month.
+    """Show success rates, by project, agent, phase and month.
 
     Rates count attempts with a known outcome, with 95% intervals (Wilson).
 

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, print_json, say, short, table
-from hardwon.errors import NotFound
+from hardwon.cli.app import Json, ProjectOption, day, iso, print_json, say, short, shown, table
+from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.model.nouns import Map
 
+_ROWS = 10
+_MANY_SESSIONS = 10
+_IN_ONE = re.compile(r"(?:[\w-]+: )?\w+ in 1 of (\d+) sessions(?! about| with)")
+"""What the map says of files and commands that one session went to."""
+_PATHS_NAMED = 5
 Limit = Annotated[int, typer.Option(help="Maximum number of rows of each.", min=1, max=200)]
 
 
 def map_(
     words: Annotated[
-        str, typer.Argument(help="What you want to do, as for --task; or a project.", show_default=False)
-    ] = "",
+        list[str] | None, typer.Argument(help="What you want to do, as for --task; or a project.", show_default=False)
+    ] = None,
     project: ProjectOption = None,
     task: Annotated[str, typer.Option(help="What you want to do; ranks the files for it.")] = "",
-    limit: Limit = 10,
+    limit: Annotated[
+        int | None, typer.Option(help=f"Maximum number of rows of each. Default: {_ROWS}.", min=1, max=200)
+    ] = None,
     svg: Annotated[
         Path | None,
         typer.Option(help="Draw the project into this SVG file: folders sized by sessions, coloured by age."),
@@ -33,15 +41,16 @@ def map_(
     """Suggest the files and commands that a task will probably need.
 
     Based on what earlier sessions read, edited and ran. These are suggestions: check before you rely on them. Default:
-    the project of the current folder.
+    the project of the current folder. What one session of many went to is left out, except with --limit or --json.
 
     Example: hardwon map "retry failed uploads" --project tidepool
     """
     from hardwon.api import Hardwon
 
+    said = " ".join(words or ())
     with Hardwon() as memory:
-        wanted = project or (words if _is_project(memory, words, task) else ".")
-        found = memory.map(wanted, task=task or ("" if wanted == words else words), limit=limit)
+        wanted = project or (said if _is_project(memory, said, task) else ".")
+        found = memory.map(wanted, task=task or ("" if wanted == said else said), limit=limit or _ROWS)
         if svg is not None:
             from hardwon.durable import write_whole
 
@@ -52,7 +61,7 @@ def map_(
     elif not found.files and not found.commands:
         say("Nothing is known of this project's files yet.", err=True)
     else:
-        _print(found)
+        _print(found, whole=limit is not None)
 
 
 def _is_project(memory: Hardwon, words: str, task: str) -> bool:
@@ -65,18 +74,32 @@ def _is_project(memory: Hardwon, words: str, task: str) -> bool:
         return "several" in str(error)
 
 
-def _print(found: Map) -> None:
-    parts = [(heading, rows) for heading, rows in (
-        ("FILE", [(one.path, one.why) for one in found.files]),
-        ("COMMAND", [(one.command, one.why) for one in found.commands]),
-    ) if rows]  # fmt: skip
+def _print(found: Map, *, whole: bool) -> None:
+    all_rows = {
+        "FILE": [(one.path, one.why) for one in found.files],
+        "COMMAND": [(one.command, one.why) for one in found.commands],
+    }
+    telling = {heading: [row for row in rows if not _says_little(row[1])] for heading, rows in all_rows.items()}
+    told = all_rows if whole or not any(telling.values()) else telling
+    parts = [(heading, rows) for heading, rows in told.items() if rows]
     for number, (heading, rows) in enumerate(parts):
         say() if number else None
         table((heading, "WHY"), rows)
 
 
+def _says_little(why: str) -> bool:
+    """Whether all that speaks for a row is that one session of many went there."""
+    once = _IN_ONE.match(why)
+    return bool(once) and int(once[1]) >= _MANY_SESSIONS  # type: ignore[index]
+
+
 def blame(
-    path: Annotated[str, typer.Argument(help="A file or folder, relative to the project's root.", show_default=False)],
+    path: Annotated[
+        str,
+        typer.Argument(
+            help="A file or folder, relative to the project's root; or the end of its path.", show_default=False
+        ),
+    ],
     project: ProjectOption = None,
     limit: Limit = 20,
     json: Json = False,
@@ -89,6 +112,9 @@ def blame(
 
     with Hardwon() as memory:
         found = memory.blame(path, project=project or ".", limit=limit)
+        if not found and (whole := _ending_so(memory, path, project or ".")):
+            found = memory.blame(whole, project=project or ".", limit=limit)
+            say(f"{shown(whole)}:", err=True)
     if json:
         print_json(
             [{**{name: getattr(one, name) for name in one.__struct_fields__}, "at": iso(one.at)} for one in found]
@@ -111,10 +137,26 @@ def blame(
         table(("SESSION", "DAY", "DID", "OUTCOME", *(["COMMIT"] if commits else []), "TASK"), rows, spare=(3,))
 
 
+def _ending_so(memory: Hardwon, path: str, project: str) -> str:
+    """The one file whose path ends so."""
+    from hardwon.api.whereabouts import paths_ending
+
+    holder = memory.project(project)
+    found = paths_ending(memory.reading(), holder, path) if holder else []
+    if len(found) > 1:
+        more = f", and {len(found) - _PATHS_NAMED} more" if len(found) > _PATHS_NAMED else ""
+        named = ", ".join(map(shown, found[:_PATHS_NAMED]))
+        raise HardwonError(f"{len(found)} files end so, name more of the path: {named}{more}")
+    return found[0] if found else ""
+
+
 def how(
     words: Annotated[
-        str, typer.Argument(help="What for: test, lint, deploy, a program's name; without it, the most used.")
-    ] = "",
+        list[str] | None,
+        typer.Argument(
+            help="What for: test, lint, deploy, a program's name; without it, the most used.", show_default=False
+        ),
+    ] = None,
     project: ProjectOption = None,
     limit: Limit = 10,
     json: Json = False,
@@ -126,7 +168,7 @@ def how(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        found = memory.how(words, project=project or ".", limit=limit)
+        found = memory.how(" ".join(words or ()), project=project or ".", limit=limit)
     if json:
         print_json(found)
     elif not found:

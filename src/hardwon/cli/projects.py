@@ -87,7 +87,7 @@ def archive(
     restore: Annotated[bool, typer.Option("--restore", help="Unarchive it instead.")] = False,
     json: Json = False,
 ) -> None:
-    """Archive a project: it is no longer listed, but nothing is deleted.
+    """Stop listing a project; nothing is deleted.
 
     Example: hardwon projects archive tidepool
     """

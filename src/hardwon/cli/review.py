@@ -26,17 +26,27 @@ def review(
     rule: Annotated[str | None, typer.Option(help="Only lessons found by this rule; see `hardwon rules`.")] = None,
     trust: Annotated[str | None, typer.Option(help="Only lessons with this trust: claimed or untrusted.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="List what is waiting, best first.")] = False,
-    promote: Annotated[list[str] | None, typer.Option(help="Approve this lesson.")] = None,
-    reject: Annotated[list[str] | None, typer.Option(help="Reject this lesson.")] = None,
+    promote: Annotated[
+        list[str] | None, typer.Option(help="Approve this lesson, or fix (`hardwon why` of a failure shows its id).")
+    ] = None,
+    reject: Annotated[list[str] | None, typer.Option(help="Reject this lesson or fix.")] = None,
     reinforce: Annotated[
         list[str] | None, typer.Option(help="This lesson proved useful: raise its confidence a step.")
     ] = None,
-    promote_all: Annotated[bool, typer.Option(help="Approve everything selected by --project, --kind, …")] = False,
-    reject_all: Annotated[bool, typer.Option(help="Reject everything selected by --project, --kind, …")] = False,
-    conflicts: Annotated[bool, typer.Option(help="List the lessons that contradict each other.")] = False,
+    promote_all: Annotated[
+        bool, typer.Option("--promote-all", help="Approve everything selected by --project, --kind, …")
+    ] = False,
+    reject_all: Annotated[
+        bool, typer.Option("--reject-all", help="Reject everything selected by --project, --kind, …")
+    ] = False,
+    conflicts: Annotated[
+        bool, typer.Option("--conflicts", help="List the lessons that contradict each other.")
+    ] = False,
     keep: Annotated[list[str] | None, typer.Option(help="Resolve a contradiction: keep this lesson.")] = None,
     both: Annotated[list[str] | None, typer.Option(help="Resolve a contradiction: keep both lessons.")] = None,
-    said: Annotated[bool, typer.Option(help="List typed sentences that sound like rules, likeliest first.")] = False,
+    said: Annotated[
+        bool, typer.Option("--said", help="List typed sentences that sound like rules, likeliest first.")
+    ] = False,
     keep_said: Annotated[
         list[str] | None, typer.Option(help="Make a lesson of this sentence (an id from --said).")
     ] = None,

@@ -31,7 +31,15 @@ if sys.platform != "win32":
 _REST = 0.05
 """Seconds within which a terminal sends the rest of a key."""
 _MAX_KEPT_BY_KEY = 9
-_KEYS = "y approve   n reject   e edit   m merge   s skip   u undo   q quit"
+_KEYS = "y approve   n reject   e edit   m merge   s skip   u undo   q quit   ? help"
+_HELP = (
+    "y: sessions will be told.  n: they will not, and it asks why.  e: change the words first.  m: make it one with "
+    "a lesson listed as like it.  s: leave it for later.  u: take the last decision back.  q: stop, and keep them."
+)
+_HELP_WITH_CONFLICTS = (
+    "A number keeps that lesson and retires the others.  b: sessions are told both.  s: leave it for later.  "
+    "u: take the last decision back.  q: stop, and keep them."
+)
 _MAX_SOURCES_SHOWN = 3
 _REPEATS = {"tool": "a command's output", "web": "a web page", "file": "a file"}
 
@@ -175,7 +183,7 @@ class ConflictScreen:
             self._memory.review.reopen(self._pending[self._at].id)
             self._page.tell("undone")
         else:
-            self._page.tell("nothing to undo" if pressed == "u" else "unknown key")
+            self._page.tell("nothing to undo" if pressed == "u" else _HELP_WITH_CONFLICTS)
 
     def _decided(self, what: str) -> None:
         self._done.append(self._at)
@@ -256,7 +264,7 @@ class Screen:
             elif pressed == "u":
                 self._undo()
             else:
-                self._page.tell("unknown key")
+                self._page.tell(_HELP)
         except HardwonError as error:
             self._page.tell(str(error))
 

@@ -160,15 +160,21 @@ def _row(entry: Sample, *, harvested: bool) -> dict[str, Any]:
 
 def inspect(
     file: Annotated[Path, typer.Argument(help="A session file of any agent.", show_default=False)],
+    message: Annotated[
+        int | None, typer.Option(help="Show this message, by the number that `why` tells.", min=0)
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Show what a session file is and what was read from it.
+    """Show what a session file is and what was read from it, or one of its messages.
 
-    Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl
+    Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl --message 5
     """
     from hardwon.failures.ledger import inspected
 
     transcript = inspected(file)
+    if message is not None:
+        _show_message(transcript, message, json=json)
+        return
     described = [_described(session) for session in transcript.sessions]
     if json:
         print_json(
@@ -192,6 +198,35 @@ def inspect(
         say(f"\ndamaged at byte {damage.offset:,}: {damage.reason}")
     for loss in transcript.suspected_loss:
         say(f"\nwarning: the file seems to hold {loss.seen:,} {loss.what}, {loss.read:,} were read")
+
+
+def _show_message(transcript: Transcript, number: int, *, json: bool) -> None:
+    """Redacted as the store keeps it, with what its calls answered, which agents keep in the message after."""
+    from hardwon.clock import iso
+    from hardwon.scrub.scrubber import Scrubber
+
+    session = next((one for one in transcript.sessions if number < len(one.messages)), None)
+    if session is None:
+        raise NotFound(f"{transcript.path} has no message {number}")
+    said, scrub = session.messages[number], Scrubber().scrub
+    answers = {result.call_id: result for result in session.results()}
+    parts: list[tuple[str, str]] = [(said.origin, said.text)] if said.text else []
+    for call in said.calls:
+        parts.append((call.name, call.command or call.target or call.detail))
+        if answer := answers.get(call.id):
+            parts.append((f"{call.name} answered {answer.outcome}", answer.text))
+    own = {call.id for call in said.calls}
+    parts += [(f"answer {one.outcome}", one.text) for one in said.results if one.call_id not in own]
+    clean = [(who, scrub(text)) for who, text in parts]
+    if json:
+        print_json({"message": number, "role": said.role, "at": iso(said.at), "parts": clean})
+        return
+    place = f"{len(session.messages)} in {shown(session.external_id)}"
+    say(f"message {number} of {place}, {said.role}, {iso(said.at) or 'no time'}")
+    for who, text in clean:
+        say(f"\n  {shown(who)}:")
+        for line in text.strip().split("\n"):
+            say(f"    {shown(line)}")
 
 
 def _version(transcript: Transcript) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,17 +24,22 @@ from hardwon.cli.app import (
     shown,
     table,
 )
+from hardwon.cli.failures import best, row_of, say_of_a_kind
 from hardwon.cli.table import wrapped
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
+    from hardwon.api.failing import Failing
     from hardwon.model.nouns import Hit
 
 _LINES_OF_A_PASSAGE = 3
 
 
 def search(
-    query: Annotated[str, typer.Argument(help="Words, names, flags, paths: any text.", show_default=False)],
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="QUERY...", help="Words, names, flags, paths: any text.", show_default=False),
+    ],
     type_: Annotated[
         str | None, typer.Option("--type", help="lesson, failure, attempt, chunk, interaction, session or passage.")
     ] = None,
@@ -66,6 +72,7 @@ def search(
     from hardwon.store import projects
     from hardwon.text.shown import SAID_KINDS, kind_of_error
 
+    query = " ".join(words)
     end = moment(until, "--until")
     kind = next((family for family, said in SAID_KINDS.items() if said == kind), kind)
     with Hardwon() as memory:
@@ -105,18 +112,21 @@ def search(
     else:
         if not passages and not any(hit.parts.get("lexical") for hit in hits):
             say("None of these words were found. Nearest in meaning:", err=True)
+        failing = _failing(memory, hits, project)
         rows = [
             (
-                short(memory, hit.id),
+                short(memory, failing[hit.id].failure.id if hit.id in failing else hit.id),
                 f"{hit.score:.2f}",
                 hit.type,
                 kind_of_error(hit.kind),
-                _words_of(memory, hit, query),
+                _words_of(memory, hit, query) if hit.type != "failure" else _and_fix(failing[hit.id]),
             )
             for hit in hits
+            if hit.type != "failure" or hit.id in failing
         ]
         if rows:
             table(("ID", "SCORE", "TYPE", "KIND", "TEXT"), rows)
+            say_of_a_kind([*failing.values()])
         if passages:
             say("SAID AND DONE IN SESSIONS" if not rows else "\nSAID AND DONE IN SESSIONS")
         for hit in passages:
@@ -133,6 +143,27 @@ def _need_known(memory: Hardwon, kind: str | None, status: str | None, agent: st
     need_known("agent", agent, seen)
     need_known("kind", kind, [*KINDS, *(family for family, _ in FAMILIES), "hook", *seen])
     need_known("status", status, [*STATUSES, *Outcome])
+
+
+def _failing(memory: Hardwon, hits: Sequence[Hit], project: str | None) -> dict[str, Failing]:
+    """Of failures that lists show as one row the first that was found, with what fixed them."""
+    from hardwon.api.failing import EVER, Failing, row_with
+    from hardwon.store.pages import Counted
+
+    which = Counted(memory.project(project), EVER)
+    found: dict[str, Failing] = {}
+    told: set[str] = set()
+    for hit in hits:
+        if hit.type == "failure" and hit.id not in told:
+            kind = row_with(memory.reading(), which, hit.id)
+            found[hit.id] = kind or Failing(memory.failures.get(hit.id).failure, [])
+            told.update(found[hit.id].ids)
+    return found
+
+
+def _and_fix(row: Failing) -> str:
+    fix = best(row.failure)
+    return f"{row_of(row)}; worked: {fix.text}" if fix else row_of(row)
 
 
 def _words_of(memory: Hardwon, hit: Hit, query: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from hardwon.cli.app import Json, count, is_here, print_json, say, shown, table
+from hardwon.cli.app import Json, count, is_here, print_json, question, say, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -301,7 +301,9 @@ def make_workspace(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Make a workspace: a schema of its own on the server that the setting `database` names.
+    """Make a workspace.
+
+    It is a schema of its own on the server that the setting `database` names.
 
     Example: hardwon workspace make tidepool --role
     """
@@ -318,7 +320,7 @@ def make_workspace(
 
 @workspaces.command("list")
 def list_workspaces(json: Json = False) -> None:
-    """List the workspaces of the server, what they hold and what they may hold.
+    """List the workspaces, what they hold and what they may hold.
 
     Example: hardwon workspace list
     """
@@ -400,7 +402,8 @@ def drop_workspace(
         raise HardwonError("not a terminal, so nobody can confirm: pass --yes")
     if held and not yes:
         told = f"{shown(name)} holds {_number(held.sessions)} sessions and {_number(held.lessons)} lessons."
-        if typer.prompt(f"{told} Type its name to remove them for good", default="", show_default=False) != name:
+        asked = question(f"{told} Type its name to remove them for good")
+        if typer.prompt(asked, default="", show_default=False) != name:
             raise HardwonError("nothing was removed")
     _postgres().drop_workspace(_server(), name)
     if json:

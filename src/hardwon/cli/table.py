@@ -30,12 +30,13 @@ def as_table(
     room: int,
     right: Sequence[int] = (),
     spare: Sequence[int] = (),
+    most_lines: int = 0,
     emphasis: Callable[[str], str] = str,
 ) -> str:
     """Lines of at most `room` characters.
 
-    `right` are columns of numbers, `spare` those to leave out where there is no room, the first one first, and
-    `emphasis` is given to the headings.
+    `right` are columns of numbers, `spare` those to leave out where there is no room, the first one first, `most_lines`
+    what a row may take before its cells are cut at a word, and `emphasis` is given to the headings.
     """
     cells = [[one_line(str(cell)) for cell in row] for row in rows]
     for columns, heading_words, free_from in _concessions(len(headings), spare):
@@ -48,7 +49,7 @@ def as_table(
         if fits:
             break
     head = map(emphasis, _lines(headings, widths, right))
-    return "\n".join([*head, *(line for row in cells for line in _lines(row, widths, right))])
+    return "\n".join([*head, *(line for row in cells for line in _lines(row, widths, right, most_lines))])
 
 
 def _concessions(columns: int, spare: Sequence[int]) -> Iterator[tuple[list[int], bool, int]]:
@@ -141,8 +142,10 @@ def _widths(natural: dict[int, int], free: Sequence[int], room: int) -> tuple[di
     return widths, fits
 
 
-def _lines(row: Sequence[str], widths: dict[int, int], right: Sequence[int]) -> Iterator[str]:
+def _lines(row: Sequence[str], widths: dict[int, int], right: Sequence[int], most: int = 0) -> Iterator[str]:
     columns = [wrapped(row[at], wide) if width(row[at]) > wide else [row[at]] for at, wide in widths.items()]
+    if most:
+        columns = [_first_lines(lines, most, wide) for lines, wide in zip(columns, widths.values(), strict=True)]
     for number in range(max(map(len, columns))):
         parts = []
         for (at, wide), column in zip(widths.items(), columns, strict=True):
@@ -150,3 +153,7 @@ def _lines(row: Sequence[str], widths: dict[int, int], right: Sequence[int]) -> 
             blank = " " * (wide - width(cell))
             parts.append(blank + cell if at in right else cell + blank)
         yield _GAP.join(parts).rstrip()
+
+
+def _first_lines(lines: list[str], most: int, wide: int) -> list[str]:
+    return [*lines[: most - 1], cut(" ".join(lines[most - 1 : most + 1]), wide)] if len(lines) > most else lines

@@ -3,6 +3,7 @@ the next session is told, and the next step."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,6 @@ from hardwon.cli.app import (
     bold,
     count,
     echo,
-    error_of,
     green,
     is_here,
     our_name,
@@ -33,14 +33,16 @@ from hardwon.cli.app import (
     thousands,
     upgraded,
 )
+from hardwon.cli.failures import best, row_of
 from hardwon.cli.table import cut, width
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
+    from hardwon.api.failing import Failing
     from hardwon.harvest.rules.said import Habit
     from hardwon.harvest.walk import Progress, Report
-    from hardwon.model.nouns import Bootstrap, Failure, Lesson, Line, Project
+    from hardwon.model.nouns import Bootstrap, Lesson, Line, Project
     from hardwon.store.failures import Met
 
 _FIRST_BYTES = 4_000_000
@@ -48,9 +50,10 @@ _FIRST_BYTES = 4_000_000
 _FIRST_SECONDS = 4.0
 """After this long the first screen is shown, and the rest read afterwards."""
 _EMBEDDING_SECONDS = 15.0
-"""Most time that vectors may take; what is left comes with the next run."""
+"""Most time that vectors may take once the screen is shown; what is left comes with the next run."""
 _PROJECTS_COMPARED = 12
 _FAILURES_SHOWN, _STATEMENTS_SHOWN, _HABITS_SHOWN, _LINES_SHOWN = 3, 3, 2, 4
+_FAILURES_COUNTED = 1000
 _TALL = 30
 """Lines of a terminal that have room for all that; a lower one is shown one less of each, and no empty lines."""
 _NARROWEST, _WIDEST = 60, 140
@@ -64,13 +67,20 @@ class _Screen(NamedTuple):
     """How many there are in all."""
     project: Project
     briefing: Bootstrap
-    failing: Sequence[Failure]
+    failing: Sequence[Failing]
     kinds: int
     """Failures that came back, of which those are the first."""
     tokens: dict[str, int]
     said_again: Sequence[Lesson]
     habits: Sequence[Habit]
     met: Met
+    another: str = ""
+    """The project with the next most to say."""
+
+    @property
+    def came_back(self) -> int:
+        """Errors, once a session each, that an earlier session had met."""
+        return self.met.errors - self.met.different
 
     @property
     def tells(self) -> bool:
@@ -89,9 +99,9 @@ def up(
 ) -> None:
     """Read the agent sessions on this machine and show what they teach.
 
-    Finds the sessions of every supported agent and reads the new ones, newest first. Then it picks the project with the
-    most to say, or the one you name, and shows what keeps failing, what you keep telling your agents, and what the next
-    session will be told.
+    Finds the sessions of every supported agent and reads the new ones, newest first. Then it picks the project of this
+    folder, or else the one whose errors come back most, and shows what keeps failing, what you keep telling your
+    agents, and what the next session will be told.
     If there are no sessions it shows bundled examples, which are not saved; `up --demo --keep` saves them, so that
     `why` and `failures` find them. Ctrl-C stops and keeps everything read so far.
 
@@ -161,6 +171,8 @@ def _up(
             _finish(memory, report, progress)
     screen = _screen(memory, project)
     if json:
+        if not examples:
+            memory.store.embed(seconds=_EMBEDDING_SECONDS)
         print_json(
             {
                 "examples": examples,
@@ -175,8 +187,10 @@ def _up(
     if early is not None and early.tells:
         say(bold("The whole report, which replaces the first look above."))
     _show(memory, report, known, screen, examples=examples)
-    _say_next(examples=examples)
+    _say_next(examples=examples, ids=screen is not None and bool(screen.failing or screen.briefing.lines))
     if not examples:
+        with progress_bar() as progress:
+            memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress)
         say_pending(memory)
         ask_about_folders(memory)
 
@@ -198,13 +212,10 @@ def _newest_first(paths: Sequence[Path]) -> list[list[Path]]:
 
 
 def _finish(memory: Hardwon, report: Report, progress: Progress | None) -> None:
-    """What the repositories keep, vectors, and letting go of what is too old."""
+    """What the repositories keep, and letting go of what is too old."""
     from hardwon.cli.harvest import add_from_git
 
     add_from_git(memory, memory.sessions.repositories(), report, progress)
-    if progress:
-        progress("learning meanings", 0, 1)
-    memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress)
     if memory.retain_days:
         memory.store.purge(memory.retain_days)
 
@@ -229,37 +240,49 @@ def _examples() -> list[Path]:
 
 
 def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
-    """Of the project with the most to say: the most lines told, then the most sessions; one that says something."""
+    """Of the project named, or of this folder's, or of the one with the most to say: errors that came back."""
     known = [one for one in memory.store.projects() if one.sessions]
     if project:
         wanted = memory.project(project)
-        chosen = next((one for one in known if one.id == wanted), None)
-        return _screen_of(memory, len(known), memory.bootstrap(chosen.id), chosen) if chosen else None
-    told = [(memory.bootstrap(each.id), each) for each in known[:_PROJECTS_COMPARED]]
-    told.sort(key=lambda pair: (_told_lines(pair[0]), pair[1].sessions), reverse=True)
-    screens = (_screen_of(memory, len(known), *pair) for pair in told)
-    first = next(screens, None)
-    return first if first is None or first.tells else next((one for one in screens if one.tells), first)
+        return next((_screen_of(memory, known, one) for one in known if one.id == wanted), None)
+    here = _project_here(memory)
+    screens = [_screen_of(memory, known, one) for one in known[:_PROJECTS_COMPARED]]
+    screens.sort(key=lambda one: (one.tells, one.project.id == here, one.came_back, len(one.briefing.lines)))
+    if not screens:
+        return None
+    *_, second, first = [None, *screens]
+    return first and first._replace(another=second.project.name if second else "")
 
 
-def _screen_of(memory: Hardwon, projects: int, briefing: Bootstrap, project: Project) -> _Screen:
+def _project_here(memory: Hardwon) -> str | None:
+    try:
+        return memory.project(os.getcwd())
+    except (NotFound, OSError):
+        return None
+
+
+def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _Screen:
+    from hardwon.api.failing import EVER, failing
     from hardwon.harvest.rules.said import habits
     from hardwon.store.failures import met_in
+    from hardwon.store.pages import Counted
+    from hardwon.store.pages import failing as counted
 
-    failing = [row for row in memory.failures.list(project=project.id) if row.sessions > 1 and row.family != "agent"]
-    costs = memory.failures.costs([row.id for row in failing[:_FAILURES_SHOWN]])
+    which = Counted(project.id, EVER, of_agents=False, muted=False, again=True)
+    first, _ = failing(memory.reading(), which, limit=_FAILURES_SHOWN)
+    costs = memory.failures.costs([id for row in first for id in row.ids])
     said = memory.lessons.list(project=project.id, status="active")
     again = [one for one in said if one.trust == "human" and one.source_count > 1]
     again.sort(key=lambda one: -one.source_count)
-    tokens = {id: cost.tokens for id, cost in costs.items()}
+    tokens = {row.failure.id: sum(costs[id].tokens for id in row.ids) for row in first}
     often = habits(memory.reading(), project.id, _HABITS_SHOWN)
     met = met_in(memory.reading(), project.id)
     return _Screen(
-        projects,
+        len(known),
         project,
-        briefing,
-        failing[:_FAILURES_SHOWN],
-        len(failing),
+        memory.bootstrap(project.id),
+        first,
+        len(counted(memory.reading(), which, after=None, limit=_FAILURES_COUNTED)),
         tokens,
         again[:_STATEMENTS_SHOWN],
         often,
@@ -277,21 +300,20 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
         return
     project, briefing = screen.project, screen.briefing
     less = 0 if _is_tall() else 1
-    again = "hardwon up --demo" if examples else "hardwon up"
-    others = f" (of {screen.projects} projects; another: `{again} -p NAME`)" if screen.projects > 1 else ""
+    again = f"{'hardwon up --demo' if examples else 'hardwon up'} -p {shown(screen.another or 'NAME')}"
+    others = f" (of {screen.projects} projects; another: `{again}`)" if screen.projects > 1 else ""
     say(f"{'' if less else chr(10)}{shown(project.name)}: {count(project.sessions, 'session')}{others}")
-    if before := screen.met.errors - screen.met.different:
-        say(f"{before:,} of its {screen.met.errors:,} errors had come up in an earlier session.")
+    if before := screen.came_back:
+        say(f"{before:,} of its {screen.met.errors:,} errors (once a session each) had come up in an earlier session.")
     listed = min(_FAILURES_SHOWN - less, len(screen.failing))
     some = f", {listed} of {screen.kinds}" if screen.kinds > listed else ""
     roomy = _wide() >= _IN_A_PIPE  # else the error needs the room
     _heading(f"WHAT KEEPS FAILING{some}", "sessions  calls  tokens" if roomy else "sessions  tokens")
-    for row in screen.failing[: _FAILURES_SHOWN - less]:
-        fix = next((fix for fix in row.fixes if fix.status == "active"), None)
-        tokens = thousands(screen.tokens.get(row.id, 0))
+    for one in screen.failing[: _FAILURES_SHOWN - less]:
+        row, tokens = one.failure, thousands(screen.tokens[one.failure.id])
         calls = f"{row.occurrences:>7}" if roomy else ""
-        _item(short(memory, row.id), error_of(row), f"{row.sessions:>8}{calls}{tokens:>8}")
-        if fix:
+        _item(short(memory, row.id), row_of(one), f"{row.sessions:>8}{calls}{tokens:>8}")
+        if fix := best(row):
             _item("", f"worked: {fix.text}", style=green)
     if not screen.failing:
         _item("", "No error has come back in a second session.")
@@ -339,7 +361,7 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     return f"Read {read} in {report.seconds:.0f} s{learned}."
 
 
-def _say_next(*, examples: bool) -> None:
+def _say_next(*, examples: bool, ids: bool) -> None:
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
 
@@ -349,7 +371,8 @@ def _say_next(*, examples: bool) -> None:
             ("hardwon harvest FOLDER", "learn from sessions in another folder"),
         ]
     else:
-        steps = [("hardwon why ID", "where a line comes from"), ("hardwon failures", "everything that keeps failing")]
+        steps = [("hardwon why ID", "where a line comes from")] if ids else []
+        steps.append(("hardwon failures", "everything that keeps failing"))
     waiting = [agent.agent for agent in here() if agent.found and not agent.installed]
     steps += [(f"hardwon install {agent}", "brief its sessions, answer its errors") for agent in waiting[:2]]
     if not examples and (models := installed()):

@@ -55,7 +55,7 @@ def add(
     mine: Annotated[bool, typer.Option("--mine", help="They are the team's own: nothing waits for a review.")] = False,
     json: Json = False,
 ) -> None:
-    """Have a folder, a repository or CI's artefacts harvested by the worker, again and again.
+    """Harvest a folder, a repository or CI's artefacts again and again.
 
     Example: hardwon worker add https://git.example.org/tidepool.git --git
     """
@@ -108,7 +108,7 @@ def remove(place: Annotated[str, typer.Argument(help="As it was added.")], json:
 
 @app.command("failed")
 def failed(json: Json = False) -> None:
-    """List the jobs that were tried as often as they may be, and given up.
+    """List the jobs that were given up after several tries.
 
     Example: hardwon worker failed
     """

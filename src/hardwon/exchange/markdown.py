@@ -239,7 +239,10 @@ def _failures(db: Database) -> Iterator[ExportedFailure]:
     own = [row for row in rows if failures.met_by_own(db, row.id)]
     fixes = failures.fixes(db, [row.id for row in own], None)
     for row in own:
-        held = db.query("SELECT project FROM failure_in_project WHERE failure = ? ORDER BY project", (row.id,))
+        held = db.query(
+            "SELECT DISTINCT project FROM occurrence WHERE failure = ? AND project IS NOT NULL ORDER BY project",
+            (row.id,),
+        )
         yield ExportedFailure(
             id=row.id,
             error=row.signature,

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from importlib import import_module
 
-from hardwon.text.normalise import digest, identity, is_random, lazy_pattern, speaks_of_people, tilde, unmarked
+from hardwon.text.normalise import digest, identity, is_random, lazy_pattern, speaks_of_people, tail, tilde, unmarked
 from hardwon.text.shown import clean
 
 # What a family finds, without typing or dataclasses: they would double the hook's cold start.
@@ -74,6 +74,20 @@ def bare(name: str) -> bool:
     return bool(name) and not name.startswith((".", "/", "~", "@/", "#")) and name[1:2] != ":"
 
 
+FAILED_STEP = "🥊 "
+"""By which lefthook marks the step of a hook that failed."""
+RAISED, USED = "Raised in", "Usage"
+"""Label what stands before an error's own lines: the file that raises it, the sub-command that was called wrongly."""
+
+
+def raised_in(span: Span, file: str) -> Span:
+    """With the file that raises it, where another one is known by its frame."""
+    if file and tail(file) != span.frame:
+        named = re.split(r"[\\/]", file)[-2:]
+        span.excerpt = f"{RAISED}: {'/'.join(named)}\n{span.excerpt}"
+    return span
+
+
 VERSION = 7
 """Of what recognises an error: failures that an older one has recognised are looked at anew (`refingerprint`)."""
 _SALT = "2"  # not the version: an error that is recognised as before keeps its id
@@ -109,6 +123,8 @@ _FED_NOTHING = (
 )
 # What pydantic says of an object, before it says which field is wrong and why.
 _COUNTS_FIELDS = r"\d+ validation errors? for \S+$"
+# What pip says of a conflict, above the exception that points to a page.
+_IN_CONFLICT = r"Cannot install .{1,100}?(?= because these package versions have conflicting dependencies)"
 # What builders write before each line of the tools that they run.
 _PREFIXES = (
     ("failed to solve", r"^\d+\.\d{1,3} (?=\S)"),
@@ -207,7 +223,9 @@ def _with_what_follows(span: Span, text: str) -> str:
     """A line that only announces what went wrong says nothing without the next."""
     said = span.excerpt.rstrip()
     last = said.rpartition("\n")[2]
-    if re.search(_COUNTS_FIELDS, last):
+    if "ResolutionImpossible" in last and (conflict := re.search(_IN_CONFLICT, text)):
+        after = f"{DETAIL}: {conflict.group()}"
+    elif re.search(_COUNTS_FIELDS, last):
         after = " ".join(below(last, text)[:2]).split(" [type=")[0]
     elif last.endswith("Not equal:"):
         after = ", ".join(" ".join(one.split()) for one in below(last, text)[:2])
@@ -215,8 +233,10 @@ def _with_what_follows(span: Span, text: str) -> str:
         after = next((one for one in below(last, text) if one.startswith(("Argument of ", "Type ", "Object "))), "")
     elif leads_on(said):
         after = continued(last, text)
+        after = "\n".join(filter(None, (after, _name_below(after, text))))
     else:
         after = _detail(said, last, text) or ("" if span.frame else _file_below(said, last, text))
+        after = after or _name_below(last, text)
     return f"{said}\n{after}" if after else span.excerpt
 
 
@@ -244,6 +264,10 @@ _IN_A_FILE = lazy_pattern(
 )
 
 
+_ENDS_IN_A_NOUN = lazy_pattern(r"^[^'\"`/\\@_<>=]+[a-z]$")
+_ONLY_A_NAME = lazy_pattern(r"(?:([\"'`])[^\"'`\s]{2,80}\1|@?[\w.-]+(?:/[\w.@-]+){1,8}/?)[.:]?")
+
+
 def _file_below(said: str, last: str, text: str) -> str:
     """The file that the line below names, for an error that names none."""
     found = next(iter(map(_IN_A_FILE.match, below(last, text, 1))), None)
@@ -251,6 +275,12 @@ def _file_below(said: str, last: str, text: str) -> str:
         return ""
     named = re.split(r"[\\/]", found.group("file"))[-2:]
     return f"{DETAIL}: {'/'.join(named)}"
+
+
+def _name_below(last: str, text: str) -> str:
+    """The name alone on the next line, of an error that names nothing."""
+    following = below(last, text, 1) if _ENDS_IN_A_NOUN.search(last) else []
+    return f"{DETAIL}: {following[0].rstrip('.')}" if following and _ONLY_A_NAME.fullmatch(following[0]) else ""
 
 
 def _detail(said: str, last: str, text: str) -> str:
@@ -461,7 +491,7 @@ def _present(text: str) -> set[str] | None:
 
 
 _WORDS = tuple(filter(None, dict.fromkeys(itertools.chain(*(words for _, words in FAMILIES)))))
-_characters_left = 500_000
+_characters_left = 200_000  # more than a hook looks at, which starts cold
 
 
 def _has(text: str, words: tuple[str, ...]) -> bool:

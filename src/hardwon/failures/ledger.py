@@ -13,13 +13,13 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures import provenance, tools
-from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, joined
+from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, is_consequence, joined
 from hardwon.failures.fixes import follow
-from hardwon.failures.quoting import error_line
+from hardwon.failures.quoting import error_line, says_what_failed
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
 from hardwon.failures.tools import checks, looks
-from hardwon.failures.turns import Turn, turns
+from hardwon.failures.turns import CUTS, Turn, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult, Transcript
 from hardwon.sessions import loss, reader
@@ -229,23 +229,36 @@ def inspected(path: Path) -> Transcript:
 
 
 def settled(session: Session) -> Session:
-    """The session with those results judged that were unknown, where what came back says how the call ended."""
-    if all(result.outcome != "unknown" for message in session.messages for result in message.results):
-        return session
+    """The session with those results judged that nobody knows, where what came back says how the call ended."""
     calls = {call.id: call for message in session.messages for call in message.calls}
-    messages = tuple(
-        _with_verdicts(message, calls) if any(result.outcome == "unknown" for result in message.results) else message
-        for message in session.messages
-    )
-    return replace(session, messages=messages)
+    messages = tuple(_with_verdicts(message, calls) for message in session.messages)
+    changed = any(one is not before for one, before in zip(messages, session.messages, strict=True))
+    return replace(session, messages=messages) if changed else session
 
 
 def _with_verdicts(message: Message, calls: dict[str, ToolCall]) -> Message:
-    results = tuple(
-        _judged(result, calls[result.call_id]) if result.outcome == "unknown" and result.call_id in calls else result
-        for result in message.results
+    found = tuple(
+        _settled(result, calls[result.call_id]) if result.call_id in calls else result for result in message.results
     )
-    return replace(message, results=results)
+    changed = any(one is not before for one, before in zip(found, message.results, strict=True))
+    return replace(message, results=found) if changed else message
+
+
+def _settled(result: ToolResult, call: ToolCall) -> ToolResult:
+    if result.outcome == "unknown":
+        return _judged(result, call)
+    if result.outcome == "error" or call.action != "run" or not _ends_in_a_cut(call.command):
+        return result
+    is_error = _of_command(call.command, result.text[-_CHARACTERS_JUDGED:])[0] == "error"
+    return replace(result, outcome="error", evidence="piped", exit_code=None) if is_error else result
+
+
+def _ends_in_a_cut(line: str) -> bool:
+    """`pytest | tail`: the exit code is that of `tail`, so that what was printed must tell."""
+    if "|" not in line:
+        return False
+    last = next(reversed(commands(line)), None)
+    return last is not None and bool(last.through) and CUTS.issuperset(last.through)
 
 
 def _judged(result: ToolResult, call: ToolCall) -> ToolResult:
@@ -320,13 +333,17 @@ def _printed(line: str, text: str) -> tuple[str, ...]:
     parts = {part for part in echoed if len(part) > 3}
     found: list[str] = []
     echoing = True
-    for shown in _unbroken(_CONTROL.sub("", text).split("\n")):
+    for shown in _unbroken(_without_controls(text).split("\n")):
         bare = shown.strip()
         rest_of_it = (echoing or " " in bare) and len(shown) > _SHORTEST_ECHO and shown.strip(" <") in line
         echoing = rest_of_it or not bare or is_prompt(shown) or _is_banner(shown) or _holds(shown, parts)
         if not echoing:
             found.append(shown.rstrip()[:_MAX_LINE_CHARACTERS])
     return tuple(found)
+
+
+def _without_controls(text: str) -> str:
+    return _CONTROL.sub("", text) if _holds(text, "\x1b\r\x07") else text  # most texts have none
 
 
 def _holds(shown: str, parts: Iterable[str]) -> bool:
@@ -348,7 +365,7 @@ def _is_banner(shown: str) -> bool:
 
 def is_cut_off(line: str, text: str) -> bool:
     """Whether what was kept of a screen ends before the command does: its prompt is there, and none after it."""
-    shown = [one for one in _CONTROL.sub("", text).split("\n") if one.strip()]
+    shown = [one for one in _without_controls(text).split("\n") if one.strip()]
     echo = line.strip()[:_ECHOED_CHARACTERS]
     asked = any(echo in one and is_prompt(one) for one in shown)
     told = printed(line, text)
@@ -357,7 +374,7 @@ def is_cut_off(line: str, text: str) -> bool:
 
 def _unbroken(lines: list[str]) -> list[str]:
     """Where many lines end at one column and hardly one beyond, that is the edge of a screen; a blank may be gone."""
-    widths = Counter(len(line) for line in lines if len(line) >= _NARROWEST_SCREEN and not _ruled(line))
+    widths = Counter([len(line) for line in lines if len(line) >= _NARROWEST_SCREEN and not _ruled(line)])
     edge = max((width for width, often in widths.items() if often >= _LINES_AT_AN_EDGE), default=0)
     beyond = sum(often for width, often in widths.items() if width > edge)
     if not edge or beyond * _LINES_AT_AN_EDGE > widths[edge]:
@@ -518,7 +535,7 @@ def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
 __all__ = ["Findings", "Turn", "examine", "occurrence", "turns"]
 
 
-_OF_A_SCREEN = ("text", "test-report")
+_OF_A_SCREEN = ("text", "test-report", "piped")
 """How it is known that a call failed whose transcript kept what a terminal showed: prompts, echoes and all."""
 
 
@@ -574,6 +591,11 @@ def occurrence(turn: Turn) -> Occurrence | None:
         found = Fingerprint("agent", "refused", found.message, "", found.excerpt, found.beginning)
     if found is None or (found.family == "generic" and turn.call.command and not tools.changes_something(command)):
         return None  # what only looks says in its own words that it could not; the rest is what it looked at
+    words = error_line(found, turn.call.name, command)
+    if result.evidence == "piped" and (
+        found.family == "generic" or is_consequence(words) or not says_what_failed(words)
+    ):
+        return None  # the error itself was cut off
     return Occurrence(
         message_index=turn.message_index,
         call_index=turn.position,
@@ -585,7 +607,7 @@ def occurrence(turn: Turn) -> Occurrence | None:
         family=found.family,
         error_type=found.error_type,
         signature=signature(found),
-        words=error_line(found, turn.call.name, command),
+        words=words,
         excerpt=found.excerpt,
         beginning=found.beginning,
     )

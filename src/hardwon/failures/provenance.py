@@ -53,7 +53,7 @@ _COMMENT = lazy_pattern(r"<!--([^<>]{0,2000})-->")
 _MARKUP = lazy_pattern(r"</?[a-zA-Z][^<>]{0,200}>|\*(?<=\w\*)\*{0,2}(?=\w)|~(?<=\w~)~(?=\w)")
 
 
-_CHARACTERS_KEPT = 2_000_000
+_CHARACTERS_KEPT = 8_000_000
 _kept: dict[str, str] = {}
 """Text → what it says, of those asked for last: every output of a session is asked about more than once."""
 

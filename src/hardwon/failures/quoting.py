@@ -9,16 +9,25 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from hardwon.failures import tools
-from hardwon.failures.fingerprint import DETAIL, Fingerprint, is_consequence, leads_on
-from hardwon.failures.shell import Command, commands
+from hardwon.failures.fingerprint import (
+    CODE_FAMILIES,
+    DETAIL,
+    FAILED_STEP,
+    RAISED,
+    USED,
+    Fingerprint,
+    is_consequence,
+    leads_on,
+)
+from hardwon.failures.shell import Command, commands, elements, program_family
 from hardwon.failures.signature import NEVER, VERBS, WORDS, orders, signature
 from hardwon.failures.turns import NO_FOLDER
-from hardwon.text.normalise import lazy_pattern, presentable
+from hardwon.text.normalise import base_name, lazy_pattern, presentable
 
 MAX_ERROR_CHARACTERS = 160
 _MIN_WORDS = 2
@@ -34,7 +43,8 @@ _STEP_CHARACTERS = 36
 _PARTED = " ⏐ "
 _RULE = lazy_pattern(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
 """What a linter calls its rule, on a line of its own."""
-_TESTS = ("pytest", "unittest", "jest", "go")
+_TEST_RUNS, _CHECKS = ("pytest", "unittest", "jest"), ("lint", "eslint", "tsc")
+_TESTS = (*_TEST_RUNS, "go")
 _SHELL = lazy_pattern(
     r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |(?:\(eval\)|(?:ba|z)sh):(?=cd:)"
     r"|! |-+> )"
@@ -43,7 +53,7 @@ _BY_A_SHELL = lazy_pattern(
     r"(?:\(eval\):\d+:|(?:/\S*/)?(?P<shell>(?:ba|z|da)?sh):(?: line)?(?: ?\d+:)?) "
     r"(?!.*command not found|.*: not found$|permission denied)[^\n]*$"
 )
-_STAMP = lazy_pattern(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?)\s+")
+_STAMP = lazy_pattern(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?|\(\d+\.\d+s\))\s+")
 _LOGGED = lazy_pattern(r"^(?:- )?[\w.]+ - (?:ERROR|CRITICAL|FATAL) - ")
 """Who logged it, and how grave it is."""
 _WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -55,8 +65,18 @@ _LEAST_FIRST_CLAUSE = 24
 _IS_NO_SENTENCE = lazy_pattern(r"(?:To|If|When|For|In order)\b")
 _ANNOTATION = lazy_pattern(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
-_BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| with identity '[^']*'| \(In '.*$")
+_BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| with identity '[^']*'| \(In '.*$|: for help visit \S+$")
 """What a tool says twice."""
+_LAST_WORDS = lazy_pattern(r"(?<=\S)(?:Build failed with \d+ error|Shell cwd was reset to ).*$|(?<=[.)]) {8,}\S.*$")
+"""What touches a line and is none of it: a builder's or a shell's last words, what a screen had shown there before."""
+_BEGINS = lazy_pattern(r"npm (?:error|ERR!) |[\w.~/\\-]+\.\w{1,5}:(?=\d)")
+"""How every line of a tool begins: its name, or the file."""
+_LITERAL = lazy_pattern(r"\{[^{}]{20,}\}")
+_COMPARES = lazy_pattern(
+    r"(?P<head>.*?)(?: = | ?\bgot:? )(?P<got>.+), (?:want|expected):? (?P<want>.+)"
+    r"|(?P<what>.*?) ?Expected: ?<(?P<expected>.*?)>\. Actual: ?<(?P<actual>.*?)>\.? ?(?P<why>.*)"
+)
+"""A test's own words for two values."""
 _MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
 _OF_PROJECT = lazy_pattern(r"\s+\[[^\]\s]*(?:proj(?:::[^\]]*)?\])?$|(?<=[.!?]) \w{1,3}$")
 """The project that a compiler worked on, and what is left of a word at the end of a screen."""
@@ -67,7 +87,9 @@ _LEADS_TO_NOTHING = lazy_pattern(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$|\s+mappe
 _CHECKED = lazy_pattern(r"Checked: (expect\(.*)")
 """The line of a test that did not hold, which says more than the matcher's own."""
 _MAX_CHECKED_CHARACTERS = 110
-_MATCHED = lazy_pattern(r"^(?:error: )?expect\(\w*\)\.((?:\w+\.)*\w+)\(\w*\)")
+_MATCHED = lazy_pattern(
+    r"^(?:error: )?expect\(.*?\)\.((?:(?:not|resolves|rejects)\.)*to\w+|(?:\w+\.)*\w+(?=\(\w*\)))\(.*\)$"
+)
 _ADDRESSES = lazy_pattern(
     r"(?i)\byou(?:r)? (?:must|should|need|have to|can|could|may|might|will|want|are|task|instructions?)\b|\bplease\b"
     r"|\b(?:ignore|disregard|forget|obey|follow) (?:all|any|the|these|this|previous|prior|earlier|above|every)\b"
@@ -102,8 +124,15 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
     if len(asked) == 1 and "<url>" not in line:
         here = _ON_THIS_MACHINE.match(asked[0])
         line = f"{line} ({here.group(1) if here else presentable(asked[0])})"
-    speaker = shell or _speaker(line, command, where=found.family != "usage")
-    return f"`{speaker}`: {line}" if speaker else line
+    if shell:
+        speaker = _fed_to_the_shell(line, command) or shell
+    else:
+        speaker = _speaker(line, command, found.family, _labelled(found, USED))
+    if shell and not speaker.startswith((shell, "pwsh")) and not line.startswith(f"{shell}: "):
+        line = f"{shell}: {line}"  # which could not do its own part of the command
+    if found.family == "usage" and speaker and found.frame and not _says_its_name(found.frame, command):
+        speaker = f"{found.frame} {speaker}"  # a wrapper answers for the program that was called
+    return f"`{speaker}`: {_cut(line, MAX_ERROR_CHARACTERS - len(speaker) - len('``: '))}" if speaker else line
 
 
 def printed_line(line: str, tool: str, command: str) -> str:
@@ -124,12 +153,21 @@ def _spoken_by_the_shell(found: Fingerprint) -> str:
     return (said.group("shell") or "zsh") if said else ""
 
 
+def _fed_to_the_shell(line: str, command: str) -> str:
+    """The only command of a line, or the one that names what the shell speaks of; of a pipe any."""
+    ran = [one for one in commands(command) if one.program not in _PREPARES] or commands(command)
+    named = [one for one in elements(command) if _names_said(one, line)]
+    meant = named or ran
+    return told_command(meant[0].text) if named or len(ran) == 1 else ""
+
+
 def _quoted(found: Fingerprint, tool: str, command: str) -> str:
     answered = found.family == "http" and found.error_type == "answer"  # in a server's words
     if answered or (found.family not in ("usage", "shell") and from_elsewhere(tool, command)):
         return presentable(signature(found))
     told = _telling(found)
-    told = told._replace(message=_own_sentence(told.message))
+    message = told.message if not reads_like_an_order(told.message) else _LITERAL.sub("{…}", told.message)
+    told = told._replace(message=_own_sentence(message))
     if reads_like_an_order(told.place):
         told = told._replace(place=told.place.rpartition(" › ")[2])  # a suite named `Agent` is followed by `should`
     line = _placed(told)
@@ -152,7 +190,7 @@ def _of_other_lines(found: Fingerprint, line: str) -> str:
 
 _TOKEN = lazy_pattern(r"[^\s,;:()\[\]{}<>]+")
 _MATCHER = lazy_pattern(r"expect\(\w*\)(?:\.\w+)*\(\w*\)")
-_KIND = lazy_pattern(r"\w*(?:Error|Exception|Failure)\b|\b[A-Z]+\d{3,}\b")
+_KIND = lazy_pattern(r"\w*(?:Error|Exception|Failure)\b|\b[A-Z]+\d{3,}\b|\bE[A-Z]{4,}\b")
 _NAMED = lazy_pattern(
     r"[a-z0-9][A-Z]|\w[_./\\@#-]+\w|[A-Za-z]\d|\d[A-Za-z]|^--?[A-Za-z]|^['\"`].+['\"`.]$|[^\x00-\x7f…‘’]"
 )
@@ -162,6 +200,7 @@ _NAMES_WHAT_IS_MISSING = lazy_pattern(
 _ASKED = lazy_pattern(r"https?://[^\s'\"|)]+")
 _ON_THIS_MACHINE = lazy_pattern(r"https?://((?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::\d{1,5})?)(?![\w.:@])")
 _GONE = lazy_pattern(r"(?i)\b(?:path|folder|director\w+|volume)\b")
+_NAMES_ITS_FILE = lazy_pattern(r"^(?!cd\b)\S+: \S+: No such file")
 _STEP_INTO = lazy_pattern(r"(?:^|[;&|]\s*)(?:cd|pushd|Set-Location) +(\"[^\"]+\"|'[^']+'|[^\s;&|]+)")
 
 
@@ -188,12 +227,16 @@ def _names_itself(line: str, command: str) -> bool:
     return line.partition(": ")[0] in command.split()
 
 
-def _speaker(line: str, command: str, *, where: bool) -> str:
+def _speaker(line: str, command: str, family: str, used: str = "") -> str:
     """The command that a line is of, as it is told: without what changes from call to call."""
     if _names_itself(line, command):
         return ""
-    into = _STEP_INTO.search(command) if _GONE.search(line) else None
-    return presentable(f"cd {into.group(1)}") if into else told_command(command, line, where=where)
+    into = _STEP_INTO.search(command) if _GONE.search(line) and not _NAMES_ITS_FILE.search(line) else None
+    return (
+        presentable(f"cd {into.group(1)}")
+        if into
+        else told_command(command, f"{line} {used}".rstrip(), family=family, where=family != "usage")
+    )
 
 
 _PREPARES = frozenset(
@@ -201,16 +244,17 @@ _PREPARES = frozenset(
 )
 _PROGRAM = lazy_pattern(r"[\w./\\~@:+-]*[A-Za-z][\w.+-]*(?<!^-)")
 _MIN_OPTION = 4
-_SEVERAL = 2
 _MOST_TOLD_TOGETHER = 3
 _CHARACTERS_TOLD_TOGETHER = 60
+_CHARACTERS_OF_A_GIST = 240
+_LONG_PATH = lazy_pattern(r"^[\w.~:-]*(?:[\\/][\w.@~-]+)*(?=(?:[\\/][\w.@~-]+){2}$)")
 
 
 _PLACE = lazy_pattern(r"[\w…~.-][\\/][\w.~-]|[\w-]\.[a-z]\w{0,4}\b|not found: \S|: (?:command )?not found$")
 """A line that names a file or a folder, or a program that is nowhere."""
 _CHOOSES = lazy_pattern(
     r"(?:^|\s)(--(?:filter|workspace|prefix|cwd|dir|project|package|manifest-path)|-C|-F|-w|-p)[ =]"
-    r"([\w@./\\~-]*[A-Za-z][\w./\\-]*)"
+    r"([\w@./\\~-]*[A-Za-z][\w./\\-]*)(?!\S)"
 )
 """Options by which a tool is told which part of a repository it shall work on."""
 _SCRIPT = lazy_pattern(
@@ -231,7 +275,7 @@ def _which(said: str, one: Command, line: str) -> str:
     script = _SCRIPT.search(one.text) if not chosen else None
     if chosen and chosen.group(2) not in said:
         said = f"{said} {chosen.group(1)} {chosen.group(2)}"
-    elif script and script.group(1) not in said and not said.endswith("…"):
+    elif script and script.group(1) not in said and "…" not in said:
         said = f"{said} {presentable(script.group(1))}"
     folder = presentable(one.folder.strip("\"'").rstrip("/"))
     if not re.search(r"[A-Za-z]", folder) or re.search(r"[$`()<>|]", folder):
@@ -242,111 +286,138 @@ def _which(said: str, one: Command, line: str) -> str:
     return whole if len(whole) <= _CHARACTERS_WITH_A_PLACE and not reads_like_an_order(whole) else said
 
 
-def told_command(command: str, line: str = "", *, where: bool = False) -> str:
+def told_command(command: str, line: str = "", *, family: str = "", where: bool = False) -> str:
     """What a command is about, as it stands before an error; nobody's repository or host in it.
 
-    Of several, the one that the line names; where it names none, all of them, for the output alone could tell. `where`
-    adds the part of the repository that it was for, unless the line itself names a place.
+    Of several, the one of which the line says most names: its program and verb, its files and options, then the one
+    that makes errors of this family; where that is no single one, all of them, for the output alone could tell.
+    `where` adds the part of the repository that it was for, unless the line itself names a place.
     """
-    meant = [one for one in commands(command) if one.program not in _PREPARES and _PROGRAM.fullmatch(one.program)]
-    ran = dict.fromkeys((one.program, one.subcommand) for one in meant)
-    programs = list(dict.fromkeys(program for program, _ in ran))
-    if len(ran) < _SEVERAL:
-        said = tools.gist(meant[-1].text if meant else command)
+    command = _CONTINUED.sub(" ", command)
+    ran = _candidates([one for one in commands(command) if _PROGRAM.fullmatch(one.program)], command, line, family)
+    said_of = [(_names_said(one, line), one.program not in _PREPARES) for one in ran]
+    meant = [one for one, said in zip(ran, said_of, strict=True) if said == max(said_of)]
+    if len(meant) > 1 and family in (*_TEST_RUNS, *_CHECKS):
+        checking = [one for one in meant if tools.checks(one) or tools.formats(one)]
+        meant = [one for one in checking if tools.tests(one) == (family in _TEST_RUNS)] or meant
+        formats = "format" in line.lower()
+        meant = [one for one in meant if (one.subcommand == "format") == formats] or meant
+    called = list(dict.fromkeys(" ".join(filter(None, (one.program, one.subcommand))) for one in meant))
+    if len(meant) <= 1:
+        said = _fitted(tools.gist(meant[0].text if meant else command, _CHARACTERS_OF_A_GIST))
+        said += "".join(f" {option}" for option in _INLINE if meant and meant[0].inline and option in meant[0].options)
+    elif any(map(tools.danger, called)) or len(called) > _MOST_TOLD_TOGETHER:
+        programs = list(dict.fromkeys(one.program for one in meant))
+        said = " && ".join(programs) if len(programs) <= _MOST_TOLD_TOGETHER else ""
     else:
-        named = [one for one in ran if _says_its_name(one[0], line)] or [
-            (one.program, one.subcommand) for one in meant if _says_one_of(one.options, line)
-        ]
-        called = [" ".join(filter(None, one)) for one in (named if len(named) == 1 else ran)]
-        if any(map(tools.danger, called)) or len(called) > _MOST_TOLD_TOGETHER:
-            called = programs
-        said = " && ".join(called) if len(called) <= _MOST_TOLD_TOGETHER else ""
-        if len(said) > _CHARACTERS_TOLD_TOGETHER:
-            said = " && ".join(programs[:_MOST_TOLD_TOGETHER])
-    if where and said and meant and not _PLACE.search(line):
-        said = _which(said, meant[-1], line)
+        said = _fitted(" && ".join(called))
+    if where and said and len(meant) == 1 and not _PLACE.search(line):
+        said = _which(said, meant[0], line)
     if tools.asks_elsewhere(said.partition(" ")[0]):
         said = " ".join(itertools.takewhile(lambda word: "/" not in word and ":" not in word, said.split()))
     return presentable(said) if not tools.danger(said) else ""
 
 
+_CONTINUED = lazy_pattern(r"\\\n[ \t]*")
+_SUBSTITUTED = lazy_pattern(r"\$\(([^()]+)\)")
+_INLINE = ("-c", "-e")
+_RUN_HOOKS = frozenset("commit push merge rebase cherry-pick am".split())
+_MERGE = frozenset(("merge", "rebase", "cherry-pick", "pull", "revert", "am", "stash pop", "stash apply"))
+_LINTED = lazy_pattern(r"\S+\.go(?::\d+)*: .* \([a-z]+\)$")
+_INTERPRETERS = {"python": ("python",), "node": ("node", "bun", "deno")}
+
+
+def _candidates(ran: list[Command], command: str, line: str, family: str) -> list[Command]:
+    """The commands of a line that can have said this."""
+    interpreters = _INTERPRETERS.get(family, ())
+    if not any(program_family(one.program) in interpreters for one in ran):
+        fed = [one for one in elements(command) if program_family(one.program) in interpreters]
+        ran = fed[-1:] or ran  # at the end of a pipe
+    if all(one.program in _PREPARES for one in ran) and not _names_any(ran, line):
+        ran = [one for text in _SUBSTITUTED.findall(command) for one in commands(text)] or ran
+    hooked = [one for one in ran if one.program == "git" and one.subcommand in _RUN_HOOKS]
+    if (
+        family in CODE_FAMILIES
+        and hooked
+        and all(one.program in ("git", *_PREPARES) or tools.looks(one) for one in ran)
+    ):
+        return hooked[:1]
+    could = ran
+    if family == "git" and line.startswith("CONFLICT"):
+        could = [one for one in ran if one.subcommand in _MERGE]
+    elif family == "go":
+        could = [one for one in ran if one.program == ("golangci-lint" if _LINTED.match(line) else "go")]
+    return could or ran
+
+
+def _names_any(ran: list[Command], line: str) -> bool:
+    return any(_names_said(one, line) for one in ran)
+
+
+def _fitted(said: str) -> str:
+    """A command whose names are whole: paths by their ends, and then without its last words."""
+    if len(said) > _CHARACTERS_TOLD_TOGETHER:
+        said = " ".join(_LONG_PATH.sub("…", word) for word in said.split())
+    while len(said) > _CHARACTERS_TOLD_TOGETHER and " " in said:
+        said = said.rpartition(" ")[0].removesuffix(" &&")
+    return said if len(said) <= _CHARACTERS_TOLD_TOGETHER else _cut(said, _CHARACTERS_TOLD_TOGETHER)
+
+
+def _names_said(one: Command, line: str) -> int:
+    """How many of a command's own words a line says, a file or an option for two."""
+    verbs = {one.program, *one.subcommand.split(), _CMDLETS.get(one.program, one.program)} - {"run"}
+    options = {option.lstrip("-").partition("=")[0] for option in one.options}
+    names = {name for target in one.targets for name in (target, base_name(target)) if re.search(r"[A-Za-z]", name)}
+    named = any(_says_its_name(name, line) for name in names) or any(
+        re.search(rf"(?<!\w)[-'\"`]{re.escape(option)}(?![\w-])", line)
+        for option in options
+        if len(option) >= _MIN_OPTION
+    )
+    return sum(_says_its_name(verb, line) for verb in verbs) + 2 * named
+
+
+_CMDLETS = {"cat": "Get-Content", "cp": "Copy-Item", "ls": "Get-ChildItem", "mv": "Move-Item", "rm": "Remove-Item"}
+"""What PowerShell calls them when it speaks."""
+
+
 def _says_its_name(program: str, line: str) -> bool:
-    return re.search(rf"(?<![\w./-]){re.escape(program)}(?![\w./-])", line) is not None
+    return re.search(rf"(?i)(?<![\w./-]){re.escape(program)}(?![\w/-]|\.\w)", line) is not None
 
 
-def _says_one_of(options: Iterable[str], line: str) -> bool:
-    """Whether a line speaks of an option that a command was called with."""
-    bare = {option.lstrip("-").partition("=")[0] for option in options}
-    return any(len(one) >= _MIN_OPTION and _says_its_name(one, line) for one in bare)
-
-
-def generalised(lines: list[str]) -> str:
-    """One line for several of the same error, the newest first: what is not the same in all is left out."""
-    said = [without_speaker(line) for line in lines]
-    leads = [line.removesuffix(own) for line, own in zip(lines, said, strict=True)]
-    common = _common(said)
-    if len(set(leads)) == 1:
-        return leads[0] + common
-    one_program = all(leads) and len({lead.split()[0] for lead in leads}) == 1
-    if not all(leads) or not (one_program or is_bare(common)):
-        return common  # clear without the commands that said it
-    lead = _common(leads)
-    return f"{leads[0].strip() if lead == '`cd …`:' else lead.strip()} {common}"
-
-
-_WHERE_IT_WAS = lazy_pattern(
-    r"(?<=[\w…])(?:\((?:…,\d+|\d+,…|…,…|…)\)(?=:)|:(?:…:\d+|\d+:…|…:…|…)(?=:? ))|(?<=…):\d+(?=: )"
+_AT_A_PLACE = lazy_pattern(
+    r"^(?P<lead>`[^`]+`: )?(?P<file>[^\s:(]*\.\w{1,6})?(?P<line>\(\d+(?:,\d+)?\)|(?::\d+){1,2})?(?P<mark>:| -)? "
+    r"(?P<said>.+?)(?P<place> \([^()]*\))?$"
 )
-"""A line and a column of a file that are another each time."""
 
 
-_POSITION = lazy_pattern(
-    r"(?<=\w)\(\d+(?:,\d+)?\)(?=:)|(?<=\.\w{2}):\d+(?::\d+)?(?=:? )|(?<=\.\w{3}):\d+(?::\d+)?(?=:? )"
-)
-_ANY_FILE = lazy_pattern(r"^…(?:\([\d…,]+\)|(?::[\d…]+)+)?: (?=\w)| \(…\)$")
-_HOLE = lazy_pattern(r"…(?!/)")
+def example(lines: Sequence[str], family: str) -> str:
+    """The newest of several lines of one error, without the place where that is another one each time.
 
-
-def _common(lines: list[str]) -> str:
-    if len({tuple(_POSITION.findall(line)) for line in lines}) > 1:
-        lines = [_POSITION.sub("", line) for line in lines]
-    newest, *others = lines
-    kept = _pieces(newest)
-    unlike = False
-    for other in others:
-        pieces = _pieces(other)
-        if len(pieces) == len(kept):
-            kept = [
-                one if one in ("…", two) or (two.isdecimal() and _is_port(kept, at)) else "…"
-                for at, (one, two) in enumerate(zip(kept, pieces, strict=True))
-            ]
-        else:
-            there = set(pieces)
-            kept = [one if one in there or not one.strip() else "…" for one in kept]
-            unlike = True
-    line = re.sub(r"…(?:[\s/.:_-]*…)+", "…", "".join(kept)).strip()
-    line = _WHERE_IT_WAS.sub("", _ANY_FILE.sub("", line))
-    line = re.sub(r"(?<!\S)…(?=\w)", "…/", line) if "/" in newest else line
-    line = re.sub(r"(?<= failed): (?:[^\w\s]|\w*Error: )*….*$" if unlike else r"(?<= failed): …$", "", line)
-    if unlike and len(_HOLE.findall(line)) > 1:
-        return newest  # what is left of it is no sentence
-    return line if len(_WORD.findall(line)) >= _MIN_WORDS or newest.startswith("`") else newest
-
-
-_BEFORE_A_PORT = lazy_pattern(r"(?:localhost|\d\.\d+|\bport|::1?\]?|<ip>|<host>)['\"]?[\s:,]{1,3}$")
-
-
-def _is_port(pieces: Sequence[str], at: int) -> bool:
-    """Where something listens is told of the newest: without it nobody knows which one is meant."""
-    return pieces[at].isdecimal() and _BEFORE_A_PORT.search("".join(pieces[max(0, at - 6) : at])) is not None
+    Of a hook that stops for another reason each time, its first step.
+    """
+    newest = lines[0] if lines else ""
+    if family == "hook" and len({*lines}) > 1 and (step := re.match(r"(.+?)(?: … .+)? failed\b", newest)):
+        return f"{step.group(1)} failed"
+    parts = [found.groupdict("") for line in lines if (found := _AT_A_PLACE.match(line))]
+    if len({*lines}) < 2 or len(parts) < len(lines) or not (parts[0]["file"] and parts[0]["mark"]):
+        return newest
+    told = parts[0]
+    if len({one["file"] for one in parts}) > 1:
+        if not any(map(_NAMED.search, _TOKEN.findall(_KIND.sub("", told["said"])))):
+            return newest  # a rule says nothing without the code that it is about
+        told |= {"file": "", "line": "", "mark": ""}
+    elif len({one["line"] for one in parts}) > 1:
+        told |= {"line": ""}
+    head = f"{told['file']}{told['line']}{told['mark']} ".lstrip()
+    return f"{told['lead']}{head}{told['said']}{told['place']}"
 
 
 def reads_like_an_order(line: str) -> bool:
     """Whether a line asks its reader for something, by its words or by the parts of its names."""
     if _ADDRESSES.search(line):
         return True
-    words = re.findall(r"[\w-]+", line.lower())
-    return sum(word in NEVER for word in words) >= _ORDERING_WORDS_OF_AN_ORDER or any(
+    words = set(re.findall(r"[\w-]+", line.lower()))
+    return len(words & NEVER) >= _ORDERING_WORDS_OF_AN_ORDER or any(
         orders(word) for word in words if "_" in word or "-" in word
     )
 
@@ -356,6 +427,7 @@ _ONLY_COUNTS = lazy_pattern(
     r"|^found (?:\d+|…) errors?\b[^:]*$|^(?:\d+|…) errors?\b[^:]*$|^command failed(?: with exit code .*)?$"
     r"|^command '.*' exited with status \d+$|\bERR_PNPM_RECURSIVE|\bELIFECYCLE\b|\berror run failed: tests failed\b"
     r"|^(?:\w+ )?(?:restore|build|tests?|check|run)(?: run)? (?:failed|errors?)\W*$|^FAIL\s+\S+(?:\s+\S+)?$"
+    r"|^some (?:errors|warnings) were emitted while running checks\b"  # biome
     r"|\.\.\. [\d.]+s$|^--- FAIL: \S+ \([\d.]+s\)$|^(?:FAILED|ERROR) \S+::\S+$"
     r"|^(?:\w*error:? )?(?:request failed with status code|status(?: code)?|http(?:/[\d.]+| error| status)?)[ :]+"
     r"(?:\d{3}|…)(?:[: ]+(?:ok|not found|forbidden|bad request|unauthorized|internal server error|service unavailable"
@@ -373,6 +445,34 @@ def says_what_failed(line: str) -> bool:
         return False
     announces = said.endswith(":") and is_bare(said)
     return said.count("…") <= len(_WORD.findall(said)) and not announces
+
+
+_NO_ERROR = lazy_pattern(
+    r"\bexiting with code 0\b|^npm (?:error|ERR!) (?:location|path|workspace) "
+    r"|^curl: .*returned error: (?:status )?\d+$"
+)
+
+
+def names_no_error(line: str) -> bool:
+    """All went well, or nobody can say of which folder, package or address it speaks."""
+    return _NO_ERROR.search(without_speaker(line)) is not None
+
+
+_REFUSED = lazy_pattern(
+    r"This (?:Bash )?command (?:requires approval|contains multiple operations)|cd (?:to|in) '[^']*' was blocked"
+    r"|\w+:\w+ hook (?:error|stopped|blocked)\b"
+)
+
+
+def is_refusal(line: str) -> bool:
+    """Whether an agent's own program speaks: it did not run the command."""
+    return _REFUSED.match(without_speaker(line)) is not None
+
+
+def hooked_command(command: str) -> str:
+    """The first command of a line that runs git's hooks, as it is told."""
+    hooked = (one.text for one in commands(command) if one.program == "git" and one.subcommand in _RUN_HOOKS)
+    return presentable(tools.gist(next(hooked, command)))
 
 
 def without_speaker(line: str) -> str:
@@ -401,7 +501,8 @@ class _Told(NamedTuple):
 
 def _telling(found: Fingerprint) -> _Told:
     """The line of the excerpt that has most of the message's words, the first of equals, with what it says below."""
-    lines = [bare for line in found.excerpt.splitlines() if (bare := _bare(line))]
+    said = [line for line in found.excerpt.splitlines() if not line.startswith((f"{RAISED}: ", f"{USED}: "))]
+    lines = [bare for line in said if (bare := _bare(_unglued(line)))]
     wanted = {word.lower() for word in _WORD.findall(found.message)}
     best = max(lines, key=lambda line: len(wanted & {word.lower() for word in _WORD.findall(line)}), default="")
     if found.family == "hook":
@@ -417,15 +518,33 @@ def _telling(found: Fingerprint) -> _Told:
     if checked:
         checked, *details = details
         rest = [one for one in details if not (one.startswith("Expected") and _value(one) and _value(one) in checked)]
+        if all(one.startswith("Number of") for one in rest):
+            checked = _cut(checked, max(0, _MAX_CHECKED_CHARACTERS - len(_with("", rest))))
         if not rest or len(_with(checked, rest)) <= _MAX_CHECKED_CHARACTERS:
             line, details = checked, rest
     if _RULE.fullmatch(found.error_type) and found.error_type not in line:
         line = f"{found.error_type}: {line}"
-    place = presentable(found.frame.split(" > ")[-1])
+    place = presentable(_labelled(found, RAISED) or found.frame.split(" > ")[-1])
     named = place.split()[0] if "." in place.split(" ")[0] else place
     if not place or found.family in ("usage", "hook", "shell", "git") or named in line:
         return _Told(line, tuple(details))
+    if found.family in _TESTS and len(place) > MAX_ERROR_CHARACTERS // 2:
+        place = place.rpartition(" › ")[2]
     return _Told(line.rstrip(":"), tuple(details), place, found.family in _TESTS)
+
+
+def _labelled(found: Fingerprint, label: str) -> str:
+    """What the family found beside the error's own lines."""
+    head, _, said = found.excerpt.partition("\n")[0].partition(": ")
+    return said if head == label else ""
+
+
+def _unglued(line: str) -> str:
+    """A line without another one that touches it."""
+    line = _LAST_WORDS.sub("", line)
+    begins = _BEGINS.match(line)
+    again = line.find(begins.group(), begins.end()) if begins else -1
+    return line[:again] if again > 0 and re.match(r"[\w.)\]]", line[again - 1]) else line
 
 
 def _presented(parts: list[str]) -> list[str]:
@@ -443,17 +562,29 @@ def _unquoted(text: str) -> str:
 
 
 def _placed(told: _Told) -> str:
-    """All of it, if there is room: what says least is left out first."""
-    place = told.place
-    whole = _with(told.message, told.details)
-    if told.is_test and len(whole) + len(place) + 3 > MAX_ERROR_CHARACTERS:
-        place = _cut(place.rpartition(" › ")[2], MAX_ERROR_CHARACTERS // 2)
-    room = MAX_ERROR_CHARACTERS - (len(place) + 3 if told.is_test and place else 0)
-    message = told.message if len(whole) <= room else _MATCHED.sub(r"\1", told.message)
-    line = _elided(_reduced(_with(message, _within(told.details, room - len(message) - 2)), room), room)
+    """All of it, if there is room; else the first way to say less that fits with every name whole."""
+    place = told.place if not told.is_test else _cut(told.place, MAX_ERROR_CHARACTERS // 2 + 16)
     if place.endswith(":"):
-        return f"{place} {line.lstrip('* ')}"[:MAX_ERROR_CHARACTERS]  # the heading of a list
+        return f"{place} {told.message.lstrip('* ')}"[:MAX_ERROR_CHARACTERS]  # the heading of a list
+    room = MAX_ERROR_CHARACTERS - (len(place) + 3 if told.is_test and place else 0)
+    if len(told.message) > room and not told.details and (values := _COMPARES.fullmatch(told.message)):
+        told = _of_two_values(told, values.groupdict(""), room)
+    short = _MATCHED.sub(r"\1", told.message)
+    ways = (_with(told.message, told.details), _with(short, told.details))
+    line = next((way for way in ways if len(way) <= room), "")
+    if not line:
+        line = _elided(_reduced(_with(short, _within(told.details, room - len(short) - 2)), room), room)
     return f"{line} ({place})" if place and len(line) + len(place) + 3 <= MAX_ERROR_CHARACTERS else line
+
+
+def _of_two_values(told: _Told, said: dict[str, str], room: int) -> _Told:
+    """What a test compares, as parts: each value has its share of the room, and what the test says of it the rest."""
+    if said["want"]:
+        return told._replace(message=said["head"], details=(f"got: {said['got']}", f"want: {said['want']}"))
+    message = f"{said['what']} {said['why'].lstrip('. ')}".strip()
+    fits = len(message) + 2 * (_LEAST_DETAIL_CHARACTERS + 2) <= room
+    details = f"Expected: <{said['expected']}>", f"Actual: <{said['actual']}>"
+    return told._replace(message=message if fits else said["what"], details=details)
 
 
 def _with(message: str, details: Sequence[str]) -> str:
@@ -483,10 +614,9 @@ _LEFT_OUT = (
     (lazy_pattern(r" \[(?:[A-Za-z]:)?[\w./\\ -]+$"), ""),
     (lazy_pattern(r" \[[^\]]*proj\]$"), ""),
     (lazy_pattern(r" \((?:are you missing|[Ii]n ['`]|did you|see |consider )[^()]*(?:\([^()]*\)[^()]*)*\)?\.?$"), ""),
+    (lazy_pattern(r" with working directory '[^']*'"), ""),
     (lazy_pattern(r" Exceeded retry count of \d+\. Failed\."), ""),
-    (lazy_pattern(r"^(?:…|[A-Z]:|~)?(?:[\\/]?[\w. -]+[\\/])+(?=[\w.-]+\.\w+\W)"), ""),
-    (lazy_pattern(r"^[\w.]+\.targets\(\d+,\d+\): "), ""),
-    (lazy_pattern(r"(?<![\w<>/])(?:…|~|[A-Za-z]:|\.{1,2})?(?:[\\/][\w.@+~-]+)+[\\/](?=[\w.@+-])"), ""),
+    (lazy_pattern(r"^(?:[A-Za-z]:)?[^:]*\.targets\(\d+,\d+\): (?:error )?"), ""),
     (lazy_pattern(r"(?<=\.)(\w{1,6})(?:\(\d+,\d+\)|:\d+:\d+)(?=:| -)"), r"\1"),
     (lazy_pattern(r"(?<=: )error (?=[A-Z]{2,8}\d{3,5}: )"), ""),
     (lazy_pattern(r" \([0-9a-f]{7,64}\)| \(https?\S*\)"), ""),
@@ -497,7 +627,7 @@ _SHORTENED = (
     (lazy_pattern(r"^\w{24,}(?=\w{20}\.\w{1,5}[(:])"), "…"),
     (lazy_pattern(r"^([\w.]{36})[\w.]{12,}(?=: )"), r"\1…"),
     (lazy_pattern(r"\{[^{}]{20,}\}"), "{…}"),
-    (lazy_pattern(r"(?<![\w./\\-])(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
+    (lazy_pattern(r"(?:(?<=['\"`<(\[])|\b(?=[\w.]+: ))(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
     (lazy_pattern(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
 )
 _NEXT_SENTENCE = lazy_pattern(r"(?<=[\w)'\"`>][.!?])\s+(?=[\"'`(]?[A-Z])")
@@ -513,7 +643,7 @@ _MOST_CHARACTERS_WITH_AN_END = 400
 
 def _reduced(line: str, room: int) -> str:
     """Asides and folders first, then the last sentences, then the inside of names and quotes."""
-    line = _left(line, room, _LEFT_OUT)
+    line = _with_shorter_paths(_left(line, room, _LEFT_OUT), room)
     while len(line) > room and len(sentences := _NEXT_SENTENCE.split(line)) > 1:
         shorter = line[: line.rindex(sentences[-1])].rstrip()
         if len(shorter) < _LEAST_FIRST_SENTENCE:
@@ -531,6 +661,30 @@ def _left(line: str, room: int, parts: Sequence[tuple[re.Pattern[str], str]]) ->
         if len(after) < len(before) or len(set(map(_unquoted, after))) == len(set(map(_unquoted, before))):
             line = shorter  # unless two names that differ would then be the same
     return line
+
+
+_PATH = lazy_pattern(
+    r"(?<![\w<>/\\])(?:[A-Za-z]:[\\/]|[.~…]{0,2}/)?(?:[\w.@+~#-]{2,}(?:/|\\(?=[\w-]{2})))+(?=[\w.@+-])"
+)
+
+
+def _with_shorter_paths(line: str, room: int) -> str:
+    """Folders go one by one, the first of the longest path first: a file is known by those right above it."""
+    while len(line) > room and not _LINE_BREAK.search(line) and (paths := list(filter(_is_path, _PATH.finditer(line)))):
+        path = max(paths, key=lambda one: len(one.group()))
+        rest = re.sub(r"^(?:…/|~/|/)?[^\\/]+[\\/]", "", path.group())
+        line = f"{line[: path.start()]}…/{rest}{line[path.end() :]}"
+    return line
+
+
+_LINE_BREAK = lazy_pattern(r"\\n(?!et\d)")
+"""As it is written in a value; `bin\\net9.0` is a folder."""
+
+
+def _is_path(found: re.Match[str]) -> bool:
+    """One slash alone may hold a rule and its group apart: `Style/StringLiterals`."""
+    folders, rest = found.group(), found.string[found.end() :]
+    return len(re.findall(r"[\\/]", folders)) > 1 or re.match(r"[\w-]+\.\w", rest) is not None
 
 
 def _elided(line: str, room: int) -> str:
@@ -567,9 +721,12 @@ def _weight(word: str) -> float:
 def _step(lines: list[str]) -> str:
     """Which step of a hook failed, and what it found."""
     steps = [_cut(line[2:], _STEP_CHARACTERS) for line in lines[:2] if line.startswith("$ ")]
+    if len(lines) > 1 and lines[1].startswith(FAILED_STEP):
+        steps, lines = [lines[1].removeprefix(FAILED_STEP)], lines[1:]
     failed = f"{' … '.join(steps) or re.sub('[.]{3,}.*', '', lines[0])} failed"
     found = lines[1:3] if not steps else [one for one in lines[len(steps) :] if not is_consequence(one)][-1:]
-    return ": ".join((failed, *found)).rstrip(":") if steps or is_bare(failed) else failed
+    said = ": ".join((failed, *found)).rstrip(":") if steps or is_bare(failed) else failed
+    return said if len(said) <= MAX_ERROR_CHARACTERS or not (steps and found) else f"{steps[-1]} failed: {found[0]}"
 
 
 def _bare(line: str) -> str:
@@ -599,12 +756,19 @@ def _own_clauses(sentence: str) -> str:
 
 
 def _cut(said: str, room: int) -> str:
+    """The beginning, to the end of a word; the name in which it would end, by its own end."""
     if len(said) <= room:
         return said
     start = said[: room - 1]
     space = start.rfind(" ")
-    return (start[:space] if space > room // 2 else start).rstrip(" ,;:") + "…"
+    word = said[space + 1 :].partition(" ")[0]
+    name = _LAST_PART.search(word)
+    if name and space + 2 + len(name.group()) <= room:
+        quote = word[0] if word[0] in "\"'`" else ""
+        return f"{said[: space + 1]}{quote}…{name.group()}"
+    sign = max(start.rfind(sign) for sign in "/\\,;:=(&") + 1
+    end = space if space > room // 2 else sign if sign > room // 2 else len(start)
+    return start[:end].rstrip(" ,;:") + "…"
 
 
-def _pieces(line: str) -> list[str]:
-    return re.findall(r"[\w.@+~-]+|\s+|[^\w\s]", line)
+_LAST_PART = lazy_pattern(r"(?<=[\w.@~…])[\\/][\w.@~-]{3,}['\"`)]*$")

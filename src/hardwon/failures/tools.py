@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardwon.failures.shell import Command, commands, program_family
+from hardwon.failures.shell import Command, base, commands, program_family
 from hardwon.text.normalise import lazy_pattern
 
 # One table of developer tools: a new one is one entry.
@@ -446,7 +446,7 @@ def gist(line: str, longest: int = 48) -> str:
         return ""
     kept: list[str] = []
     for at, word in enumerate(_unassigned(found[-1].text).split()):
-        if word.startswith("-") and not (word == "-m" and kept and kept[-1].startswith("python")):
+        if word.startswith("-") and not (word == "-m" and kept and base(kept[-1]).startswith("python")):
             break
         if word[:1] in "\"'<" or "…" in word or "$(" in word or "`" in word or (at and word.isdigit()):
             break

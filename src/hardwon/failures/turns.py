@@ -59,7 +59,8 @@ def turns(session: Session) -> list[Turn]:
 Verdict = Literal["passed", "again", "otherwise", "open"]
 Colour = Literal["green", "red", ""]
 
-_CUTS = frozenset(("head", "tail", "tee", "cat", "less", "more"))
+CUTS = frozenset(("head", "tail", "tee", "cat", "less", "more"))
+"""What only shows or keeps what is piped into it."""
 _TAIL_CHARACTERS_SEARCHED = 8_000
 _RED = lazy_pattern(
     r"^\s*(?:FAIL\b|--- FAIL|FAILED\b|not ok |Traceback \(most recent|npm (?:ERR!|error)|panic: |[✖✗✘⨯] )"
@@ -99,7 +100,7 @@ def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
     # The exit code is that of another command: the output must speak.
     if _RED.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
         return "again" if _shows(turn, failure) else "otherwise"
-    if all(program in _CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
+    if all(program in CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
         return "passed"
     return "open"
 

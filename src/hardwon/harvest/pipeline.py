@@ -1,6 +1,6 @@
 """Look at files and learn from them, here or on all cores; what is found comes in the order of the files.
 
-Nothing here touches the store, so that a worker can be killed at any time and nothing is lost.
+No worker touches the store, so that it can be killed at any time and nothing is lost.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,17 +21,22 @@ from msgspec import Struct
 from hardwon.errors import HardwonError, NotASession, NotFound, ScrubTimeout
 from hardwon.failures.ledger import read
 from hardwon.harvest.learn import Learned, content_hash, learn
+from hardwon.map.draw import Plot, drawn, plot_of
 from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.reader import peek
 from hardwon.sessions.workers import Workers as Processes
 from hardwon.sessions.workers import cores, serve
+from hardwon.store.database import Database
+from hardwon.store.projects import Drawn
 from hardwon.text.shown import QUESTION
 
 _BYTES_READ_WITHOUT_WORKERS = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""
-_BYTES_PER_REQUEST = 512 * 1024
+_BYTES_PER_REQUEST = 128 * 1024
 """Bytes that a process is given at a time."""
+_HEADS_MEANWHILE = 1000
+"""Files that are looked at here while other processes start."""
 _QUESTIONS_UNDER_WAY = 256
 """Of an executor: what is answered too early only fills memory."""
 _SECONDS_TO_CONNECT = 10
@@ -79,23 +85,33 @@ class _Question(Struct, array_like=True):
     known: dict[str, list[str]] | None
     """Path → hashes of the sessions that need not be learned again; None when only a first look is wanted."""
     scrubbing: Scrubbing
+    plot: Plot | None = None
+    """Of a map that is to be drawn; nothing else is asked then."""
 
 
 _questions = msgspec.msgpack.Decoder(_Question)
 _heads = msgspec.msgpack.Decoder(list[FileHead])
 _results = msgspec.msgpack.Decoder(list[FileResult])
+_maps = msgspec.msgpack.Decoder(list[Drawn])
 _encode = msgspec.msgpack.Encoder().encode
 
 
 class Workers:
-    """Read files of some size together; to be used in a `with`."""
+    """Read files together, and draw maps; to be used in a `with`."""
 
-    def __init__(self, size: int, scrubbing: Scrubbing, executor: Executor | None = None) -> None:
-        """Without an executor, processes of our own, if there is enough to read."""
+    def __init__(self, scrubbing: Scrubbing, executor: Executor | None = None) -> None:
+        """Without an executor, processes of our own on the other cores."""
         self._scrubbing = scrubbing
         self._executor = executor
-        own = executor is None and size > _BYTES_READ_WITHOUT_WORKERS and cores() > 1
-        self._workers = Processes(__name__, cores() if own else 0)
+        self._workers = Processes(__name__, 0)
+        self._plots: dict[str, Plot] = {}
+        self._maps: Iterator[Drawn] = iter(())
+        self._drawn: dict[str, Drawn] = {}
+
+    def start(self, size: int) -> None:
+        """If there is enough to read."""
+        if self._executor is None and size > _BYTES_READ_WITHOUT_WORKERS:
+            self._workers = Processes(__name__, cores() - 1)
 
     def __enter__(self) -> Workers:
         return self
@@ -106,7 +122,10 @@ class Workers:
         self._workers.__exit__(kind, error, trace)
 
     def heads(self, paths: Sequence[Path]) -> Iterator[FileHead]:
-        return self._asked([_Question(share, None, self._scrubbing) for share in _shares(paths)], _heads)
+        if self._executor is None:
+            yield from map(_head, paths[:_HEADS_MEANWHILE])
+            paths = paths[_HEADS_MEANWHILE:]
+        yield from self._asked([_Question(share, None, self._scrubbing) for share in _shares(paths)], _heads)
 
     def results(self, paths: Sequence[Path], known: dict[str, list[str]]) -> Iterator[FileResult]:
         questions = [
@@ -115,12 +134,30 @@ class Workers:
         ]
         return self._asked(questions, _results)
 
+    def begin_maps(self, db: Database, projects: Sequence[str]) -> None:
+        """Let those of these projects be drawn while there is other work to do here."""
+        if self._workers.processes:
+            self._plots = {project: plot_of(db, project) for project in projects}
+            questions = [_Question([], None, self._scrubbing, plot) for plot in self._plots.values()]
+            self._maps = self._asked(questions, _maps)
+
+    def map_of(self, project: str, plot: Plot) -> Drawn:
+        """As it was begun; drawn here if it was not, or of something else."""
+        if self._plots.get(project) != plot:
+            return drawn(plot)
+        while project not in self._drawn:
+            self._drawn[next(at for at in self._plots if at not in self._drawn)] = next(self._maps)
+        return self._drawn[project]
+
     def _asked(self, questions: list[_Question], decoder: msgspec.msgpack.Decoder[list[Any]]) -> Iterator[Any]:
-        """What no worker answers is answered here."""
+        """What no worker answers is answered here, and so is what none has taken yet. They are asked at once."""
         packed = map(_encode, questions)
-        answers = _by(self._executor, packed) if self._executor else self._workers.answers(packed)
-        for question, answer in zip(questions, answers, strict=True):
-            yield from decoder.decode(answer) if answer is not None else _answers(question)
+        here = answered if self._workers.processes else None
+        answers = _by(self._executor, packed) if self._executor else self._workers.answers(packed, here)
+        return chain.from_iterable(
+            decoder.decode(answer) if answer is not None else _answers(question)
+            for question, answer in zip(questions, answers, strict=True)
+        )
 
 
 def answered(question: bytes) -> bytes:
@@ -214,7 +251,9 @@ def work() -> None:
     serve(answered)
 
 
-def _answers(question: _Question) -> Iterator[FileHead | FileResult]:
+def _answers(question: _Question) -> Iterator[FileHead | FileResult | Drawn]:
+    if question.plot:
+        yield drawn(question.plot)
     for path in map(Path, question.paths):
         if question.known is None:
             yield _head(path)
@@ -267,5 +306,6 @@ def _result(path: Path, known: Sequence[str], scrubbing: Scrubbing) -> FileResul
         except ScrubTimeout:
             found.waiting += 1
             continue
-        found.sessions.append(SessionResult(learned, session.cwd, session.remote))
+        ran = transcript.sessions[0] if session.subagent else session  # a sub-agent works for whoever sent it
+        found.sessions.append(SessionResult(learned, ran.cwd or session.cwd, ran.remote or session.remote))
     return found

@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.errors import NotASession, NotFound
-from hardwon.failures.ledger import examine, read
-from hardwon.harvest.rules import pitfalls, said
-from hardwon.harvest.rules.sentences import statements
 from hardwon.sessions.scan import Scanned
 from hardwon.store.database import Database
 from hardwon.text.normalise import base_name
@@ -45,6 +42,11 @@ class Value(NamedTuple):
 
 def contents(path: Path) -> Holds:
     """Read a file for what it could teach; nothing of it is kept."""
+    # To rank by counts needs none of it, and takes as long as to load it.
+    from hardwon.failures.ledger import examine, read  # noqa: PLC0415
+    from hardwon.harvest.rules import pitfalls, said  # noqa: PLC0415
+    from hardwon.harvest.rules.sentences import statements  # noqa: PLC0415
+
     failures: set[str] = set()
     fixes: set[str] = set()
     words: set[str] = set()

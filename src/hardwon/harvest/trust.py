@@ -277,7 +277,6 @@ _SHARE_IN_ONE_PLACE = 0.6
 _WORDS_OF_ONE_PLACE = 30
 """So many of a sentence's terms, so close to each other in what an agent read, are what it restates."""
 _WORD = re.compile(r"\w+")
-_SIGNS_OF_NO_WORD = re.compile(r"[^\x00-\x7f\w]+")
 _APART = bytes(code if chr(code).isalnum() or chr(code) == "_" else ord(" ") for code in range(256))
 _NAMED = re.compile(
     r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)",
@@ -423,6 +422,9 @@ class Heard:
         names = frozenset().union(*(wanted.names for wanted in self._wanted.values()))
         enough = {sentence: _SHARE_IN_ONE_PLACE * len(wanted.terms) for sentence, wanted in self._wanted.items()}
         sought = _Sought(by_run.keys() | names)
+        told: dict[str, set[str]] = {}
+        """Word → its terms that are looked for; of most, none."""
+        seen: set[str] = set()
         for piece, text in _pieces(session, last):
             words = _words(text)
             present = frozenset(words)
@@ -433,8 +435,12 @@ class Heard:
             for sentence, count in shared.items():
                 if count >= max(1, _SHARE_OF_RUNS_THAT_REPEATS * len(self._wanted[sentence].runs)):
                     self._repeated[sentence].append(piece)
-            said = {term for word in present for term in _terms(word)} if by_term else set()
-            alike = Counter(chain.from_iterable(map(by_term.__getitem__, by_term.keys() & said)))
+            for word in present - seen if by_term else ():
+                if of_word := by_term.keys() & _terms(word):
+                    told[word] = of_word
+            seen |= present
+            said = set[str]().union(*map(told.__getitem__, told.keys() & present))
+            alike = Counter(chain.from_iterable(map(by_term.__getitem__, said)))
             restated = {
                 sentence: self._wanted[sentence].terms for sentence, count in alike.items() if count >= enough[sentence]
             }
@@ -533,11 +539,15 @@ def _told_of(claim: str) -> tuple[str, frozenset[str]]:
 
 def _words(text: str) -> Run:
     text = comparable(text)
-    if not text.isascii():
-        text = _SIGNS_OF_NO_WORD.sub(" ", text)
-    if text.isascii():  # three times as fast as the pattern
-        return tuple(text.encode().translate(_APART).decode().split())
+    if text.isascii() or not any(map(_is_of_a_word, set(shown.beyond_ascii(text)))):
+        # A sign that is none of a word parts two. Ten times as fast as the pattern.
+        return tuple(text.encode("ascii", "replace").translate(_APART).decode("ascii").split())
     return tuple(_WORD.findall(text))
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_of_a_word(sign: str) -> bool:
+    return _WORD.match(sign) is not None
 
 
 @lru_cache(maxsize=1 << 15)

@@ -142,6 +142,12 @@ def harvest(
     executor: Executor | None = None,
 ) -> Report:
     """Harvest every new or changed transcript among `paths`, oldest first; a mere path is one's own."""
+    with Workers(scrubbing or Scrubbing(meta.scrub_key(db)), executor) as workers:
+        return harvest_by(workers, db, paths, progress)
+
+
+def harvest_by(workers: Workers, db: Database, paths: Iterable[Path | Log], progress: Progress | None = None) -> Report:
+    """The same by workers that are still there when it is done; they draw the maps of what is new."""
     began = time.perf_counter()
     told = progress or (lambda *_: None)
     report = Report()
@@ -149,14 +155,14 @@ def harvest(
     wanted = [one if isinstance(one, Log) else Log(one) for one in paths]
     fresh = {str(log.path): log for log in unread(db, wanted)}
     report.skipped = len(wanted) - len(fresh)
-    size = sum(log.stamp[0] for log in fresh.values())
-    with Workers(size, scrubbing or Scrubbing(meta.scrub_key(db)), executor) as workers:
-        entries = _look(db, workers, fresh, report, told)
-        entries.sort(key=lambda entry: (entry.started_at or 0, entry.path))
-        declared = _declared_roots([one for one in entries if not fresh[one.path].folder])
-        results = workers.results([Path(entry.path) for entry in entries], _known_contents(db, entries, fresh))
-        _keep(_Kept(db, declared, fresh, report), results, lambda done: told("harvesting", done, len(entries)), report)
+    workers.start(sum(log.stamp[0] for log in fresh.values()))
+    entries = _look(db, workers, fresh, report, told)
+    entries.sort(key=lambda entry: (entry.started_at or 0, entry.path))
+    declared = _declared_roots([one for one in entries if not fresh[one.path].folder])
+    results = workers.results([Path(entry.path) for entry in entries], _known_contents(db, entries, fresh))
+    _keep(_Kept(db, declared, fresh, report), results, lambda done: told("harvesting", done, len(entries)), report)
     told("adding up", len(entries), len(entries))
+    workers.begin_maps(db, meta.stale_for_rules(db))
     touched = meta.recount_stale(db)
     look_over(db)
     touched |= meta.recount_stale(db)

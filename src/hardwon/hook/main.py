@@ -139,7 +139,12 @@ def respond(event: str, payload: dict[str, object], agent: str, config: HookConf
     context = _context(event, seen, config)
     if context is None:
         return None
-    if not context or len(context.encode("utf-8", "replace")) > CONTEXT_BYTES:
+    fits = bool(context) and len(context.encode("utf-8", "replace")) <= CONTEXT_BYTES
+    from hardwon.store.spool import TOLD, note
+
+    if fits or seen.get("silent"):
+        note(home_directory(), agent, event, TOLD if fits else str(seen["silent"]))
+    if not fits:
         return ""
     return json.dumps(adapter.answer(event, payload, context))
 
@@ -150,7 +155,7 @@ def _context(event: str, seen: dict[str, object], config: HookConfig) -> str | N
     is_mirrored = config.is_on_server or (config.team_url and os.path.exists(mirror))
     database = mirror if is_mirrored else os.path.join(home, DATABASE)
     if event != "session-end" and not os.path.exists(database):
-        return ""
+        return ""  # nobody looks, either
     if _fired_twice(home, event, seen):
         return None
     if event == "session-end":
@@ -173,6 +178,7 @@ def _start(home: str, database: str, seen: dict[str, object], config: HookConfig
     """The briefing, but for sub-agents; a conversation that goes on has it already, and is told how far it had come."""
     session = str(seen.get("session_id") or "")
     if seen.get("subagent") or seen.get("source") == "fork":
+        seen["silent"] = "silent: a sub-agent's session, or a fork"
         return ""
     from hardwon.hook.session_start import briefing, taken_up
 

@@ -15,6 +15,7 @@ from hardwon.map.known import from_rows
 from hardwon.map.wording import FOR_THIS_TASK, for_task
 from hardwon.sessions.project import within_checkout
 from hardwon.store import read
+from hardwon.store.spool import LEFT_OUT, UNKNOWN_FOLDER
 from hardwon.text.shown import estimate, failure_line, fenced, one_line, remedy
 from hardwon.text.words import unique_terms
 
@@ -46,6 +47,7 @@ _LEAST_SHARED_WITH_A_NAME = 2
 
 def reminder(database: str, payload: dict[str, object], config: HookConfig) -> str:
     prompt = payload.get("prompt")
+    payload["silent"] = "silent: the prompt is too short to name something, or a command"
     if not isinstance(prompt, str) or len(prompt) < _MIN_PROMPT_CHARACTERS or prompt.startswith("/"):
         return ""
     db = read.connect(database)
@@ -53,7 +55,9 @@ def reminder(database: str, payload: dict[str, object], config: HookConfig) -> s
     agent = str(payload.get("agent") or "claude-code")
     key = read.fence_key(db)
     if not project or keeps_silent(payload, agent, key, config):
+        payload["silent"] = LEFT_OUT if project else UNKNOWN_FOLDER
         return ""
+    payload["silent"] = "silent: nothing new is known about what the prompt names"
     said = set(unique_terms(prompt[:_PROMPT_CHARACTERS_READ]))
     notes = _notes(database, db, payload, said, project, agent, key, config)
     told = [INTRODUCTION, *notes] if notes else []

@@ -9,8 +9,9 @@ from hardwon.briefing.policy import against_lesson, below_bar, briefing_lines
 from hardwon.hook.agents import CONTEXT_BYTES
 from hardwon.hook.deal import keeps_silent, lines_for
 from hardwon.map.known import HOW_IT_IS_RUN, at_start, from_rows
-from hardwon.sessions.project import repository_of, within_checkout
+from hardwon.sessions.project import folders_above, repository_of, within_checkout
 from hardwon.store import read
+from hardwon.store.spool import LEFT_OUT, UNKNOWN_FOLDER
 from hardwon.text.normalise import tilde
 from hardwon.text.shown import estimate, render
 
@@ -31,6 +32,7 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
     db = read.connect(database)
     id = project_id(db, payload.get("cwd"))
     if not id:
+        payload["silent"] = UNKNOWN_FOLDER
         return ""
     named = payload.get("agent")
     agent = named if isinstance(named, str) else "claude-code"
@@ -46,6 +48,9 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
         shown = _if_it_fits([*run, *shown], shown, key, config.budget)
         if payload.get("source") in ("compact", "resume"):
             shown = _if_it_fits([*shown, *_so_far(payload)], shown, key, config.budget)
+    else:
+        payload["silent"] = LEFT_OUT
+    payload.setdefault("silent", "silent: nothing is worth its tokens yet")
     return _rendered(shown, key)
 
 
@@ -55,6 +60,7 @@ def taken_up(database: str, payload: dict[str, object], config: HookConfig) -> s
     key = read.fence_key(db)
     named = payload.get("agent")
     agent = named if isinstance(named, str) else "claude-code"
+    payload["silent"] = "silent: resumed, and briefed before"
     if not project_id(db, payload.get("cwd")) or keeps_silent(payload, agent, key, config):
         return ""
     return _rendered(_if_it_fits(_so_far(payload), [], key, config.budget), key)
@@ -100,7 +106,7 @@ def project_id(db: apsw.Connection, cwd: object) -> str:
     """The project of a folder, or an empty string."""
     if not isinstance(cwd, str) or not cwd or len(cwd) > _PATH_CHARACTERS:
         return ""
-    folders = _folders(cwd)
+    folders = folders_above(cwd)
     if repository := tilde(repository_of(cwd)):  # a worktree's is elsewhere; what lies above it is not meant
         folders = [folder for folder in folders if folder.startswith(repository + os.sep)] + [repository]
     return read.project_of(db, folders)
@@ -111,11 +117,3 @@ def _rendered(lines: list[tuple[str, str]], key: bytes) -> str:
     for section, text in lines:
         sections.setdefault(section, []).append(text)
     return render(sections, key)
-
-
-def _folders(cwd: str) -> list[str]:
-    """The folder and those above it, nearest first, as the store writes them."""
-    folders = [cwd]
-    while (above := os.path.dirname(folders[-1])) != folders[-1]:
-        folders.append(above)
-    return [tilde(folder) for folder in folders if tilde(folder) != "~"]

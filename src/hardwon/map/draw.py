@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -57,16 +57,39 @@ class Trip(NamedTuple):
     """File → marks of words that stood in it."""
 
 
+class Plot(NamedTuple):
+    """All that a map is drawn of."""
+
+    history: list[Trip]
+    """The newest sessions, in the order of time."""
+    declared: frozenset[str]
+    """The scripts that the project's own manifest names."""
+
+
 def known_of(db: Database, project: str, *, for_a_task: bool = True) -> Known:
     """The map of a project as it is now, tried on its newest sessions: what it is to tell of a task depends on that.
 
     Not `for_a_task`, it has no words, and is drawn in a third of the time.
     """
+    history, declared = plot = plot_of(db, project)
+    return _tried(plot) if for_a_task else draw(history, worded=False, declared=declared)
+
+
+def plot_of(db: Database, project: str) -> Plot:
     folders = here(db, project)
-    history = _followed(trips(db, project)[-VISITS_KEPT:], folders)
-    known = draw(history, worded=for_a_task, declared=scripts_of(folders))
+    return Plot(_followed(trips(db, project)[-VISITS_KEPT:], folders), scripts_of(folders))
+
+
+def drawn(plot: Plot) -> Drawn:
+    """A map as the store keeps it for hooks."""
+    return rows(_tried(plot))
+
+
+def _tried(plot: Plot) -> Known:
+    history = plot.history
+    known = draw(history, declared=plot.declared)
     sketch = Sketch()
-    for number in range(max(0, len(history) - VISITS_TRIED), len(history)) if for_a_task else ():
+    for number in range(max(0, len(history) - VISITS_TRIED), len(history)):
         visit = known.visits[number]
         visit.told, visit.came_true = tried(history[:number], history[number], sketch)
     return known
@@ -108,9 +131,10 @@ def tried(before: Sequence[Trip], trip: Trip, sketch: Sketch) -> tuple[int, int]
     return len(told), sum(file.path in trip.edited or file.path in trip.looked for file in told)
 
 
-def refresh(db: Database, project: str) -> None:
-    """Keep the map ready for hooks. Called inside a transaction."""
-    projects.replace_map(db, project, rows(known_of(db, project)))
+def refresh(db: Database, project: str, by: Callable[[str, Plot], Drawn] | None = None) -> None:
+    """Keep the map ready for hooks, drawn here or `by` somebody else. Called inside a transaction."""
+    plot = plot_of(db, project)
+    projects.replace_map(db, project, by(project, plot) if by else drawn(plot))
 
 
 def trips(db: Database, project: str, limit: int = VISITS_KEPT * _ROWS_PER_VISIT) -> list[Trip]:

@@ -216,9 +216,15 @@ def at_start(known: Known, now: int | None = None, folder: str = "") -> list[str
 def _ran(command: Command, count: int) -> str:
     if count == 1:
         return "worked in the one session known"
-    ran, worked = len({*command.worked, *command.failed}), len(command.worked)
-    passed = f"{worked}, failed in {len(command.failed)}" if command.failed else "all"
-    return f"ran in {ran} sessions, passed in {passed}"
+    ran = len({*command.worked, *command.failed})
+    return f"ran in {ran} session{'s' if ran > 1 else ''}{how_it_ended(command)}"
+
+
+def how_it_ended(command: Command) -> str:
+    """Of the sessions that ran a command: many a one saw it fail and then pass."""
+    if not command.failed:
+        return ", passed in all"
+    return f": {len(command.failed)} saw it fail, {len(command.worked)} saw it pass"
 
 
 def _unfinished(known: Known) -> str:

@@ -344,10 +344,13 @@ def rarity(sets: Iterable[Iterable[str]], count: int | None = None) -> dict[str,
 
 
 def norms(tasks: list[frozenset[str]], held: Mapping[str, int]) -> list[float]:
-    """The length of each task as a vector of its words; `held` tells how many of the tasks have a word."""
+    """The length of each task as a vector of its words; `held` tells how many of the tasks have a word.
+
+    The same in every process, whatever order it has a set in.
+    """
     of_number = {number: math.log(1 + len(tasks) / number) ** 2 for number in set(held.values())}
     squared = {term: of_number[number] for term, number in held.items()}
-    return [math.sqrt(sum(map(squared.__getitem__, task))) for task in tasks]
+    return [math.sqrt(math.fsum(map(squared.__getitem__, task))) for task in tasks]
 
 
 @lru_cache(maxsize=4096)

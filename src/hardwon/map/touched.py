@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from heapq import nlargest
-from itertools import chain, islice
-from operator import itemgetter
+from itertools import accumulate, chain, islice
 from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
@@ -20,7 +18,7 @@ from hardwon.map.signals import mark
 from hardwon.model.session import Session
 from hardwon.text.normalise import base_name, lazy_pattern, tilde
 from hardwon.text.shown import unfenced
-from hardwon.text.words import terms
+from hardwon.text.words import terms_of
 
 Use = Literal["read", "edit", "run", "delete"]
 
@@ -119,13 +117,14 @@ def touches(calls: Iterable[Call], at: Place) -> list[Touch]:
 
 def symbols(contents: Sequence[str]) -> str:
     """Marks of the words that names in a file are made of: those that stand there most."""
+    words = Counter(chain.from_iterable(map(_words, contents)))
     counted: dict[str, int] = {}
     before = counted.get
-    for word, times in Counter(chain.from_iterable(map(_words, contents))).items():
-        for term in _terms_in(word):
+    for several, times in zip(map(_terms_in, words), words.values(), strict=True):
+        for term in several:
             counted[term] = before(term, 0) + times
-    most = nlargest(SYMBOLS_PER_TOUCH, counted, key=counted.__getitem__)
-    return " ".join(sorted({mark(term) for term in most}))
+    most = sorted(counted, key=counted.__getitem__, reverse=True)[:SYMBOLS_PER_TOUCH]
+    return " ".join(sorted(set(map(mark, most))))
 
 
 def _words(content: str) -> list[str]:
@@ -135,12 +134,14 @@ def _words(content: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 15)
 def _terms_in(word: str) -> tuple[str, ...]:
+    if 3 < len(word) < 42 and word.isalpha() and word[1:].islower():  # most of them
+        return terms_of(word)
     return tuple(chain.from_iterable(map(_terms_of, _IDENTIFIER.findall(word))))
 
 
 @lru_cache(maxsize=1 << 15)
 def _terms_of(name: str) -> tuple[str, ...]:
-    return tuple(terms(_HUMPS.sub(" ", name)))
+    return tuple(chain.from_iterable(map(terms_of, _HUMPS.sub(" ", name).split())))
 
 
 def _where_it_ran(paths: list[str], at: Place) -> Place:
@@ -325,14 +326,18 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE,
     given: dict[str, dict[str, int]] = {}
     """Command → what it was given, and the first call that does so."""
     for position, call in enumerate(calls):
-        for command in shell.commands(call.subject) if call.action == "run" else ():
-            key = command_key(command, at)
-            if not key or (key not in found and len(found) >= COMMANDS_PER_SESSION):
+        several = shell.commands(call.subject) if call.action == "run" else ()
+        keyed = [(key, command) for command in several if (key := command_key(command, at))]
+        printed = outputs[position] if position < len(outputs) else ""
+        for key, command in keyed:
+            if key not in found and len(found) >= COMMANDS_PER_SESSION:
                 continue
-            text, _, worked, failed, _, _ = found.get(key, Ran(key, "", "", 0, 0, 0, 0))[1:]
+            text, _, worked, failed, _, broken = found.get(key, Ran(key, "", "", 0, 0, 0, 0))[1:]
             told = in_folder(_told(command, key), inside(command.folder or ".", at)) if call.ok else text
-            counts = worked + call.ok, failed + (not call.ok)
-            found[key] = Ran(key, told or text, purpose(command), *counts, proposed=0, broken=int(not call.ok))
+            fails = not call.ok and len(keyed) == 1 and not _is_of_its_wrapper(command, printed)
+            counts = worked + call.ok, failed + fails
+            broken = int(fails) if call.ok or fails else broken
+            found[key] = Ran(key, told or text, purpose(command), *counts, proposed=0, broken=broken)
             for form in (command.text, told, parted(told)[1]):
                 written.setdefault(key, {}).setdefault(form, position)
             for name in _given(command, key):
@@ -354,6 +359,12 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE,
     return [one._replace(proposed=proposed(key)) for key, one in found.items()]
 
 
+def _is_of_its_wrapper(command: shell.Command, printed: str) -> bool:
+    """Whether it never ran, for what stands before it does not know it; of several in a line nobody can tell either."""
+    unknown = rf"(?i)(?:unrecognized|unknown|invalid) (?:sub-?)?command\W{{1,3}}{re.escape(command.program)}\b"
+    return bool(command.settings) and re.search(unknown, printed) is not None
+
+
 def _some(texts: dict[str, int], told: str) -> dict[str, int]:
     """The first ones, and those of the form that is told: a command may be called in a new way each time."""
     return dict(islice(texts.items(), _FORMS_COMPARED)) | {text: at for text, at in texts.items() if text in told}
@@ -363,42 +374,53 @@ class _Shown:
     """What the calls of a session printed: who was shown a command may have run it for that alone."""
 
     def __init__(self, calls: Sequence[Call], outputs: Sequence[str]) -> None:
-        self._printed = [
+        printed = [
             (number, call.subject, output)
             for number, (call, output) in enumerate(zip(calls, outputs, strict=False))
             if output and not _lists(call)
         ]
-        self._said: list[str] = []
-        """What some of them say, joined: of most texts that are asked about, none says anything."""
-        self._many_said = 0
+        self._numbers = [number for number, _, _ in printed]
+        self._subjects = [subject for _, subject, _ in printed]
+        self._outputs = [output for _, _, output in printed]
+        self._written, self._said = _Joined(), _Joined()
 
     def any_of(self, texts: Mapping[str, int]) -> bool:
         """Whether any of these was printed before its call, by one that does not itself hold it."""
         return any(self._held(text, before) for text, before in texts.items() if len(text) >= _LEAST_CHARACTERS)
 
     def _held(self, text: str, before: int) -> bool:
-        for number, subject, output in self._printed:
-            if number >= before:
-                break
-            if text in output and text not in subject:
-                return True
-        lowered = text.lower()
-        if is_usual(text) or not self._may_be_said(lowered, before):
+        """As it is, or in any disguise."""
+        count = bisect_left(self._numbers, before)
+        self._written.add(self._outputs[self._written.count : count])
+        if any(text not in self._subjects[place] for place in self._written.holding(text, count)):
+            return True
+        if is_usual(text):
             return False
-        return any(
-            lowered in _comparable(output)
-            for number, subject, output in self._printed
-            if number < before and text not in subject
-        )
+        self._said.add([*map(_comparable, self._outputs[self._said.count : count])])
+        return any(text not in self._subjects[place] for place in self._said.holding(text.lower(), count))
 
-    def _may_be_said(self, lowered: str, before: int) -> bool:
-        """Whether an output says it in any disguise, be it a later one that was looked at already."""
-        count = bisect_left(self._printed, before, key=itemgetter(0))
-        if count > self._many_said:
-            outputs = (output for _, _, output in self._printed[self._many_said : count])
-            self._said.append("\0".join(map(_comparable, outputs)))
-            self._many_said = count
-        return any(lowered in said for said in self._said)
+
+class _Joined:
+    """Texts put together, with a sign between them that no command holds: one search tells which hold something."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._parts: list[tuple[int, str, list[int]]] = []
+        """(how many stand before it, the texts, where each begins)."""
+
+    def add(self, texts: list[str]) -> None:
+        if texts:
+            begins = [0, *accumulate(len(text) + 1 for text in texts)]
+            self._parts.append((self.count, "\0".join(texts), begins))
+            self.count += len(texts)
+
+    def holding(self, wanted: str, count: int) -> Iterator[int]:
+        """The places of those of the first `count` that hold it."""
+        for before, joined, begins in self._parts:
+            at = joined.find(wanted) if before < count else -1
+            while at >= 0 and (place := bisect_right(begins, at) - 1) + before < count:
+                yield before + place
+                at = joined.find(wanted, begins[place + 1])
 
 
 def _comparable(output: str) -> str:

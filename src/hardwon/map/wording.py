@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from hardwon.map.known import LEAST_VISITS, age, habits, within
+from hardwon.map.known import LEAST_VISITS, age, habits, how_it_ended, within
 from hardwon.map.signals import Ranked, worth_telling
 from hardwon.text.shown import one_line
 
@@ -102,12 +102,11 @@ def _companion(ranked: Ranked, file: File) -> str | None:
 
 def command_why(command: Command, known: Known, now: int) -> str:
     ran = len({*command.worked, *command.failed})
-    worked = f"ran in {ran} of {len(known.visits)} sessions, passed in {len(command.worked)}"
-    failed = f", failed in {len(command.failed)}" if command.failed else ""
+    worked = f"ran in {ran} of {len(known.visits)} sessions{how_it_ended(command)}"
     if not command.worked:
-        worked, failed = f"failed in {len(command.failed)} of {len(known.visits)} sessions, never worked", ""
+        worked = f"failed in {len(command.failed)} of {len(known.visits)} sessions, never worked"
     last = f", last {age(now - known.visits[command.worked[-1]].at)}" if command.worked else ""
-    return f"{command.purpose}: {worked}{failed}{last}" if command.purpose else f"{worked}{failed}{last}"
+    return f"{command.purpose}: {worked}{last}" if command.purpose else f"{worked}{last}"
 
 
 # What an agent is told at its prompt: the few files that the task itself speaks for.

@@ -214,10 +214,16 @@ class Again(NamedTuple):
 
 Which = Literal["all", "before", "fixed"]
 """Errors: all, those that an earlier session had met, and of these those with a fix that had worked by then."""
-_EARLIER = "SELECT 1 FROM occurrence b WHERE b.failure = one.failure AND b.at < one.at AND b.root <> one.root"
+_MET_TWICE = "one.failure IN (SELECT r.id FROM failure r WHERE r.sessions > 1)"
+"""Most errors are met by one session alone: to look each up in every index takes longer the more there are."""
+_EARLIER = (
+    f"{_MET_TWICE} AND EXISTS "
+    "(SELECT 1 FROM occurrence b WHERE b.failure = one.failure AND b.at < one.at AND b.root <> one.root)"
+)
 _FIXED = (
-    "SELECT 1 FROM fix x JOIN fix_evidence e ON e.fix = x.id WHERE x.failure = one.failure "
-    "AND x.status = 'active' AND e.at < one.at AND e.root <> one.root"
+    f"{_MET_TWICE} AND EXISTS "
+    "(SELECT 1 FROM fix x JOIN fix_evidence e ON e.fix = x.id WHERE x.failure = one.failure "
+    "AND x.status = 'active' AND e.at < one.at AND e.root <> one.root)"
 )
 
 
@@ -225,8 +231,9 @@ def _met_once(window: Window) -> tuple[str, list[object]]:
     """`one`: the failures of each session, when it first met them."""
     where, values = window.where("o.at", _OF_PROJECT("o.project"))
     one = (
-        "WITH one AS (SELECT o.failure, o.root, min(o.at) AS at FROM occurrence o JOIN failure f ON f.id = o.failure "
-        f"WHERE {where} AND f.family <> 'agent' GROUP BY o.failure, o.root)"
+        "WITH one AS (SELECT o.failure, o.root, min(o.at) AS at FROM occurrence o "
+        f"WHERE {where} AND o.failure NOT IN (SELECT f.id FROM failure f WHERE f.family = 'agent') "
+        "GROUP BY o.failure, o.root)"
     )
     return one, values
 
@@ -235,8 +242,8 @@ def met_again(db: Database, window: Window) -> list[tuple[int, Again]]:
     """(day since 1970, its errors), for every day that had any."""
     one, values = _met_once(window)
     rows = db.query(
-        f"{one} SELECT one.at / ?, count(*), sum(CASE WHEN EXISTS ({_EARLIER}) THEN 1 ELSE 0 END), "
-        f"sum(CASE WHEN EXISTS ({_FIXED}) THEN 1 ELSE 0 END) FROM one GROUP BY 1 ORDER BY 1",
+        f"{one} SELECT one.at / ?, count(*), sum(CASE WHEN {_EARLIER} THEN 1 ELSE 0 END), "
+        f"sum(CASE WHEN {_FIXED} THEN 1 ELSE 0 END) FROM one GROUP BY 1 ORDER BY 1",
         [*values, _MICROSECONDS_PER_DAY],
     )
     return [(int(day), Again(*map(int, rest))) for day, *rest in rows]
@@ -266,7 +273,7 @@ class Met(NamedTuple):
 def met(db: Database, window: Window, which: Which, limit: int) -> list[Met]:
     """The errors that `met_again` counts, the newest first."""
     one, values = _met_once(window)
-    condition = {"all": "", "before": f"AND EXISTS ({_EARLIER})", "fixed": f"AND EXISTS ({_FIXED})"}[which]
+    condition = {"all": "", "before": f"AND {_EARLIER}", "fixed": f"AND {_FIXED}"}[which]
     rows = db.query(
         f"{one} SELECT one.at, one.failure, coalesce(nullif(min(o.words), ''), f.signature), min(o.source), "
         "min(o.message_index), min(o.agent), min(o.project) FROM one JOIN failure f ON f.id = one.failure "

@@ -23,6 +23,7 @@ Evidence = Literal[
     "exit-code",
     "text",  # a fixed wording of the agent or tool
     "test-report",  # the line that a test runner or a build closes with
+    "piped",  # what it printed shows a failure, and its exit code is that of `| tail`
     "clean-output",  # it came back with what it was asked for, and no word of trouble
     "rejected",  # the user refused the call
     "interrupted",  # the user stopped it

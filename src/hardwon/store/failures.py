@@ -12,6 +12,7 @@ from hardwon.failures.fingerprint import VERSION
 from hardwon.model.failure import FETCHES, FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, batches, insert, marks
+from hardwon.store.read import FAMILIES_BY_KIND, FIXES_OF_KIND, FixOfKind, for_any_file
 from hardwon.store.spool import told_in
 from hardwon.text.normalise import derived, lazy_pattern
 
@@ -298,7 +299,8 @@ def _doubt(evidence: set[tuple[str, str, str]]) -> str:
 
 def _refresh_projects(db: Database, id: str) -> str:
     """How a failure stands in each project that met it; returns what all of them say in common."""
-    db.execute("DELETE FROM failure_in_project WHERE failure = ?", (id,))
+    # By project, too, which leads to a row; without it every row is looked at, of every failure there is.
+    db.execute("DELETE FROM failure_in_project WHERE failure = ? AND project IN (SELECT p.id FROM project p)", (id,))
     met: dict[str | None, list[Row]] = {}
     for row in db.query(
         "SELECT o.project, o.root, o.at, o.command, o.agent, coalesce(s.path, ''), o.message_index, o.words "
@@ -307,7 +309,8 @@ def _refresh_projects(db: Database, id: str) -> str:
         (id,),
     ):
         met.setdefault(row[0], []).append(row[1:])
-    everywhere = _words([row for rows in met.values() for row in rows])
+    family = next((family for (family,) in db.query("SELECT family FROM failure WHERE id = ?", (id,))), "")
+    everywhere = _words([row for rows in met.values() for row in rows], family)
     met.pop(None, None)
     db.bulk(
         insert("failure_in_project", IN_PROJECT_COLUMNS),
@@ -323,7 +326,7 @@ def _refresh_projects(db: Database, id: str) -> str:
                 ",".join(sorted({row[3] for row in rows})),
                 f"{rows[-1][4]} message {rows[-1][5]}",
                 _visits(rows),
-                _words(rows),
+                _words(rows, family),
             )
             for project, rows in met.items()
         ),
@@ -331,12 +334,12 @@ def _refresh_projects(db: Database, id: str) -> str:
     return everywhere
 
 
-def _words(rows: list[Row]) -> str:
-    """What the newest occurrences say in common, in their own words."""
-    from hardwon.failures.quoting import generalised  # noqa: PLC0415 - as long to load as the store: who reads needs none
+def _words(rows: list[Row], family: str) -> str:
+    """What the newest occurrence says, in its own words."""
+    from hardwon.failures.quoting import example  # noqa: PLC0415 - as long to load as the store: who reads needs none
 
     newest = sorted((row for row in reversed(rows) if row[6]), key=lambda row: -row[1])[:_MAX_EXAMPLES]
-    return generalised([row[6] for row in newest]) if newest else ""
+    return example([row[6] for row in newest], family)
 
 
 def _visits(rows: list[Row]) -> str:
@@ -608,3 +611,23 @@ def met_by_own(db: Database, failure: str) -> bool:
         "WHERE o.failure = ? AND coalesce(s.owner, 'own') = 'own' LIMIT 1"
     )
     return bool(db.query(met, (failure,)))
+
+
+def fix_of_kind(db: Database, family: str, error_type: str, project: str) -> FixOfKind | None:
+    """What mended the same in other files of a project, as a formatter or a linter tells it of each."""
+    if family not in FAMILIES_BY_KIND:
+        return None
+    return for_any_file(
+        (int(files), steps, succeeded_as, id, int(confirmed), int(failed_again))
+        for files, steps, succeeded_as, id, confirmed, failed_again in db.query(
+            FIXES_OF_KIND, (family, error_type, project)
+        )
+    )
+
+
+def mostly_met_in(db: Database, id: str) -> str:
+    """The project in which most sessions met a failure; empty if none did."""
+    rows = db.query(
+        "SELECT project FROM failure_in_project WHERE failure = ? ORDER BY sessions DESC, last_seen DESC LIMIT 1", (id,)
+    )
+    return str(rows[0][0]) if rows else ""

@@ -77,6 +77,7 @@ MAX_POSTINGS = 10_000
 """Most entries that the engines look at in detail for one question: those of its rarest terms."""
 _POSTINGS_SHARE = 25
 """Of a large index it may be one in so many."""
+_ITEMS_THAT_TELL_RARITY = 100
 _AVERAGES = 1
 """The row of FTS5's own table in which it keeps how much it holds, as numbers of variable length."""
 _INDEX = """CREATE VIRTUAL TABLE {} USING fts5 (
@@ -206,6 +207,14 @@ class Corpus(NamedTuple):
     holding: Mapping[str, int]
     """Term of the question → how many items hold it."""
 
+    def among(self, items: int, found: Iterable[tuple[str, str, str]]) -> Corpus:
+        """The same, with terms as rare as they are among so many items, of which those are found that hold any."""
+        holding = dict.fromkeys(self.holding, 0)
+        for _, _, held in found:
+            for term in holding.keys() & held.split():
+                holding[term] += 1
+        return Corpus(items, round(items * self.words / max(1, self.items)), holding)
+
     def rarity(self, term: str) -> float:
         held = self.holding.get(term, 0)
         return math.log(1 + max(0.0, self.items - held + 0.5) / (held + 0.5))
@@ -319,6 +328,12 @@ class SmallIndex:
         found = [(item, self._types[item], score * (K1 + 1) / most) for item, score in scores.items() if score > 0]
         found.sort(key=lambda entry: (entry[2], entry[0]), reverse=True)
         return found[:limit]
+
+
+def as_searched(asked: Corpus, limit: int, also: Sequence[str], found: Iterable[tuple[str, str, str]]) -> Corpus:
+    """Where given items alone are searched, and enough of them to tell, a word is as rare as it is among these: in a
+    talk of two people their names tell little, however many talks there are."""
+    return asked.among(len(also), found) if limit == 0 and len(also) >= _ITEMS_THAT_TELL_RARITY else asked
 
 
 def best_matches(found: list[tuple[str, str, float]], limit: int, also: Sequence[str]) -> list[tuple[str, str, float]]:

@@ -281,20 +281,21 @@ def undo(db: Database, number: int, *, actor: str, why: str = "") -> int:
     return _change(db, event.item, event.before, "undo", actor, why, number)
 
 
-_BESIDES = {"F": "failure", "P": "project"}
+_BESIDES = {"F": "failure", "P": "project", "X": "fix"}
 """How the ids begin of what else a person decides on."""
 
 
 def change_besides(db: Database, table: str, id: str, changes: dict[str, Any], happened: Happened, actor: str) -> int:
-    """Set columns of a failure or a project, and keep what they were."""
+    """Set columns of a failure, a fix or a project, and keep what they were."""
     names = sorted(changes)
     rows = db.query(f"SELECT {', '.join(names)} FROM {table} WHERE id = ?", (id,))
     if not rows:
         raise NotFound(f"no {table} {id}")
     db.execute(f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in names)} WHERE id = ?",
                (*(changes[name] for name in names), id))  # fmt: skip
-    if table == "failure":
-        held = db.query("SELECT project FROM failure_in_project WHERE failure = ?", (id,))
+    if table in ("failure", "fix"):
+        of = "?" if table == "failure" else "(SELECT failure FROM fix WHERE id = ?)"
+        held = db.query(f"SELECT DISTINCT project FROM occurrence WHERE failure = {of} AND project IS NOT NULL", (id,))
         meta.mark_projects_stale(db, {row[0] for row in held})
     before = dict(zip(names, rows[0], strict=True))
     return _record(db, actor, happened._replace(before=before, after=changes))

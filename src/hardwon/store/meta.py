@@ -91,9 +91,9 @@ def _key(db: Database, name: str) -> bytes:
 
 
 def ids_like(db: Database, beginning: str, *, sessions: bool = False) -> list[str]:
-    """Lessons, failures and attempts whose id begins so; at most two, which is enough to see ambiguity."""
+    """Lessons, failures, fixes and attempts whose id begins so; at most two, which is enough to see ambiguity."""
     end = beginning + "\uffff"
-    tables = ("lesson", "failure", "attempt", *(["session"] if sessions else []))
+    tables = ("lesson", "failure", "fix", "attempt", *(["session"] if sessions else []))
     each = " UNION ALL ".join(f"SELECT id FROM {table} WHERE id >= ? AND id < ?" for table in tables)
     rows = db.query(f"{each} ORDER BY 1 LIMIT 2", (beginning, end) * len(tables))
     return [row[0] for row in rows]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from hardwon.model.lesson import StoredLesson
 from hardwon.store import attempts, integrity, lessons
 from hardwon.store.attempts import AttemptRow
@@ -12,7 +14,9 @@ from hardwon.store.database import Database, Row, marks
 from hardwon.store.database import marks as marks_for
 from hardwon.store.failures import FailureRow
 from hardwon.store.integrity import EventRow
+from hardwon.store.read import SHOWN_BY_KIND
 from hardwon.store.sessions import CallRow, SessionRow
+from hardwon.text.shown import remedy
 
 Key = tuple[int | str, ...]
 """The columns of a row that its place in the order depends on."""
@@ -131,14 +135,6 @@ class FailingRow(NamedTuple):
     """Of a kind, the lowest."""
 
 
-_SHOWN_BY_KIND = (
-    "(family = 'eslint' OR (family = 'lint' AND (upper(error_type) = error_type OR error_type IN "
-    "('ruff format', 'black', 'unsorted'))) OR (family = 'rust' AND error_type = 'rustfmt') OR (family = 'git' AND "
-    "error_type = 'conflict') OR (family = 'dotnet' AND substr(error_type, 1, 3) = 'IDE'))"
-)
-"""What a formatter or one rule of a linter says of each file, and files that git cannot merge: one row of a list."""
-
-
 class Counted(NamedTuple):
     """Which failures are counted, and when."""
 
@@ -177,7 +173,7 @@ def failing(db: Database, which: Counted, *, after: Key | None, limit: int) -> l
     """What was met between two moments, the most widespread first; what is shown by kind is one row."""
     table, id = which.table
     since, until = which.between
-    by_kind = f"SELECT id FROM failure WHERE {_SHOWN_BY_KIND}"
+    by_kind = f"SELECT id FROM failure WHERE {SHOWN_BY_KIND}"
     # Of what was met in no other time the counts are kept; only the others' occurrences must be looked at.
     whole = Conditions().equal("project", which.project).add("first_seen >= ? AND last_seen <= ?", since, until)
     partly = Conditions().equal("project", which.project).add("last_seen >= ? AND first_seen <= ?", since, until)
@@ -205,21 +201,32 @@ def failing(db: Database, which: Counted, *, after: Key | None, limit: int) -> l
 
 def kinds(db: Database, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Failure → the kind that it is shown by, of those that are."""
-    where = f"id IN ({marks(ids)}) AND {_SHOWN_BY_KIND}"
+    where = f"id IN ({marks(ids)}) AND {SHOWN_BY_KIND}"
     rows = db.query(f"SELECT id, family, error_type FROM failure WHERE {where}", ids) if ids else []
     return {id: (family, error_type) for id, family, error_type in rows}
 
 
 def of_kind(db: Database, kind: tuple[str, str], which: Counted, limit: int) -> list[FailingRow]:
     """The failures that are shown as one row, the most widespread first."""
-    where = which.met().both(which.those("failure"))
-    where.add("failure IN (SELECT id FROM failure WHERE family = ? AND error_type = ?)", *kind)
+    where = _met_of_kind(kind, which)
     rows = db.query(
         f"SELECT count(DISTINCT root), count(*), max(at), failure FROM occurrence {where.sql} GROUP BY failure "
         "ORDER BY 1 DESC, 2 DESC, 3 DESC, 4 DESC LIMIT ?",
         (*where.values, limit),
     )
     return [FailingRow(*row) for row in rows]
+
+
+def count_of_kind(db: Database, kind: tuple[str, str], which: Counted) -> FailingRow:
+    """These failures counted together; at least one must have been met."""
+    where = _met_of_kind(kind, which)
+    counts = "count(DISTINCT root), count(*), max(at), min(failure)"
+    return FailingRow(*db.query(f"SELECT {counts} FROM occurrence {where.sql}", where.values)[0])
+
+
+def _met_of_kind(kind: tuple[str, str], which: Counted) -> Conditions:
+    where = which.met().both(which.those("failure"))
+    return where.add("failure IN (SELECT id FROM failure WHERE family = ? AND error_type = ?)", *kind)
 
 
 def when_met(
@@ -448,13 +455,20 @@ def marks_of_session(db: Database, session: str) -> list[Mark]:
     rows = db.query(
         "SELECT o.message_index, 'error', f.id, coalesce(nullif(f.words, ''), f.signature) FROM occurrence o "
         "JOIN failure f ON f.id = o.failure WHERE o.source = ? UNION ALL "
-        "SELECT e.passing_message, 'fix', x.failure, e.passing FROM fix_evidence e JOIN fix x ON x.id = e.fix "
-        "WHERE e.source = ? UNION ALL "
         "SELECT s.message_index, 'lesson', l.id, l.text FROM lesson_source s JOIN lesson l ON l.id = s.lesson "
-        "WHERE s.source = ? ORDER BY 1, 2, 3",
-        (session, session, session),
+        "WHERE s.source = ?",
+        (session, session),
     )
-    return [Mark(*row) for row in rows]
+    fixes = db.query(
+        "SELECT e.passing_message, x.failure, x.steps, x.succeeded_as FROM fix_evidence e JOIN fix x ON x.id = e.fix "
+        "WHERE e.source = ?",
+        (session,),
+    )
+    mended = (
+        Mark(message, "fix", failure, remedy(msgspec.json.decode(steps), succeeded_as))
+        for message, failure, steps, succeeded_as in fixes
+    )
+    return sorted([*(Mark(*row) for row in rows), *mended])
 
 
 class Step(NamedTuple):

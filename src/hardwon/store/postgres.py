@@ -405,6 +405,7 @@ class PostgresDatabase:
             (missing, " | ".join(map(_lexeme, terms))),
         )
         found |= {row[0]: row for row in given}
+        corpus = fulltext.as_searched(corpus, limit, also, found.values())
         return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
     def _candidates(self, corpus: Corpus, limit: int, types: Sequence[str]) -> list[Row]:

@@ -161,6 +161,29 @@ def visits_of_path(db: Database, project: str, path: str, limit: int) -> list[To
     ]
 
 
+def with_failures(db: Database, failures: Sequence[str]) -> dict[str, list[str]]:
+    """Failure → the projects that met it, those of most sessions first."""
+    found: dict[str, list[str]] = {}
+    for some in batches(failures):
+        for failure, project in db.query(
+            f"SELECT failure, project FROM failure_in_project WHERE failure IN ({marks(some)}) "
+            "ORDER BY sessions DESC, project",
+            some,
+        ):
+            found.setdefault(failure, []).append(project)
+    return found
+
+
+def paths_touched(db: Database, project: str, name: str) -> list[str]:
+    """The files of a project with this name that sessions touched."""
+    rows = db.query(
+        "SELECT DISTINCT t.path FROM touched t JOIN session s ON s.id = t.source "
+        f"WHERE s.project = ? AND {_OWN} ORDER BY t.path",
+        (project,),
+    )
+    return [path for (path,) in rows if base_name(path) == name]
+
+
 def commits_at(db: Database, sessions: Sequence[str], path: str) -> dict[str, str]:
     """Session → the commit of its last attempt that changed a file of this name."""
     found: dict[str, str] = {}

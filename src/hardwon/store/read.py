@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import apsw
 
@@ -11,7 +12,7 @@ from hardwon.store.spool import told_in
 
 TYPE_CHECKING = False  # of `typing`, which is slow to load
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from hardwon.store.spool import Prepared
@@ -167,6 +168,44 @@ def _best_fix(db: apsw.Connection, id: str, project: str) -> tuple[str, str, str
             return (steps, succeeded_as, avoid) if worth >= waiting else None
         waiting = max(waiting, worth if worth > 1 else 0)
     return None
+
+
+SHOWN_BY_KIND = (
+    "(family = 'eslint' OR (family = 'lint' AND (upper(error_type) = error_type OR error_type IN "
+    "('ruff format', 'black', 'unsorted'))) OR (family = 'rust' AND error_type = 'rustfmt') OR (family = 'git' AND "
+    "error_type = 'conflict') OR (family = 'dotnet' AND substr(error_type, 1, 3) = 'IDE'))"
+)
+"""What a formatter or one rule of a linter says of each file, and files that git cannot merge: one row of a list."""
+FAMILIES_BY_KIND = frozenset(("eslint", "lint", "rust", "git", "dotnet"))
+"""Those that `SHOWN_BY_KIND` names: errors of others need not be looked up, which takes longer the more are known."""
+FIXES_OF_KIND = (
+    "SELECT count(DISTINCT f.id), x.steps, x.succeeded_as, min(x.id), sum(x.confirmed), sum(x.failed_again) "
+    "FROM failure_in_project p JOIN (SELECT id FROM failure WHERE family = ? AND error_type = ? AND status = 'active' "
+    f"AND {SHOWN_BY_KIND}) f ON f.id = p.failure JOIN fix x ON x.failure = f.id AND x.status = 'active' "
+    "WHERE p.project = ? GROUP BY x.steps, x.succeeded_as HAVING sum(x.confirmed - x.failed_again) > 1 "
+    "ORDER BY sum(x.confirmed - x.failed_again) DESC, x.steps LIMIT 8"
+)
+"""What mended failures of a kind (family, type of error) in a project, whichever file they were about."""
+FixOfKind = tuple[int, str, str, str, int, int]
+"""(failures of its kind that it mended, steps as JSON, the call that worked, id, confirmed, failed again)"""
+
+
+def for_any_file(fixes: Iterable[FixOfKind]) -> FixOfKind | None:
+    """The first that names no file, and so may be told of another one."""
+    return next((fix for fix in fixes if not _NAMES_A_FILE.search(f"{fix[1]} {fix[2]}")), None)
+
+
+_NAMES_A_FILE = re.compile(r"/|\w\.\w|<file>")
+
+
+def fix_of_kind(db: apsw.Connection, family: str, error_type: str, project: str) -> FixOfKind | None:
+    """What mended the same in other files of a project."""
+    if family not in FAMILIES_BY_KIND:
+        return None
+    try:
+        return for_any_file(db.execute(FIXES_OF_KIND, (family, error_type, project)))
+    except apsw.SQLError:
+        return None  # an older schema, until the next harvest
 
 
 def index_size(db: apsw.Connection) -> int:

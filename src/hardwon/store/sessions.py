@@ -226,24 +226,15 @@ def file_totals(db: Database) -> tuple[int, int, int]:
 # What a model has read: sessions it is done with, and questions about those it is not, each with the claims it drew.
 
 
-class HeldClaims(NamedTuple):
-    claims: str
-    """JSON."""
-    checked: bool
-    """Whether the model was asked a second time, by quote and claim alone."""
-
-
 def mark_distilled(db: Database, session: str, state: str) -> None:
     """Called inside a transaction."""
     db.execute(_DONE, (session, state))
 
 
-def distilled_window(db: Database, session: str, hash: str) -> HeldClaims | None:
-    """What was drawn from a question about a session, while not all of it is read."""
-    rows = db.query(
-        "SELECT claims, checked FROM distilled_window WHERE session = ? AND window_hash = ?", (session, hash)
-    )
-    return HeldClaims(rows[0][0], bool(rows[0][1])) if rows else None
+def distilled_window(db: Database, session: str, hash: str) -> str | None:
+    """What was drawn from a question about a session, as JSON, while not all of it is read."""
+    rows = db.query("SELECT claims FROM distilled_window WHERE session = ? AND window_hash = ?", (session, hash))
+    return rows[0][0] if rows else None
 
 
 def drop_windows(db: Database, ids: Iterable[str]) -> None:
@@ -251,9 +242,9 @@ def drop_windows(db: Database, ids: Iterable[str]) -> None:
     db.bulk("DELETE FROM distilled_window WHERE session = ?", ((id,) for id in ids))
 
 
-def keep_window(db: Database, session: str, hash: str, held: HeldClaims) -> None:
+def keep_window(db: Database, session: str, hash: str, claims: str) -> None:
     """Called inside a transaction."""
-    db.execute(_WINDOW, (session, hash, held.claims, int(held.checked)))
+    db.execute(_WINDOW, (session, hash, claims, 1))
 
 
 # Passages of sessions: what was said and done, some hundred characters at a time, for a person to find it by.

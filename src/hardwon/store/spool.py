@@ -23,6 +23,9 @@ MAX_LINE_BYTES = 4096
 MAX_DEAL_BYTES = 64 * 1024
 MAX_FILE_BYTES = 1024 * 1024
 """Nobody has written to the store for thousands of runs: no more is kept of them."""
+TOLD = "told something"
+UNKNOWN_FOLDER = "silent: no known project in this folder"
+LEFT_OUT = "silent: the experiment leaves this session without notes"
 _TRIES = 5
 COLUMNS = ("id", "at", "event", "agent", "microseconds", "error")
 
@@ -39,16 +42,19 @@ def append(home: str, name: str, record: bytes, longest: int) -> bool:
     if len(line) > longest:
         return False
     folder = os.path.join(home, FOLDER)
+    return _is_made(folder) and any(_append(os.path.join(folder, name), line) for _ in range(_TRIES))
+
+
+def _is_made(folder: str) -> bool:
     try:
         if not is_real_folder(folder):
             os.mkdir(folder, FOLDER_MODE)
             os.chmod(folder, FOLDER_MODE)  # a umask may have taken from it
     except FileExistsError:
-        if os.path.islink(folder):
-            return False
+        return not os.path.islink(folder)
     except OSError:
         return False
-    return any(_append(os.path.join(folder, name), line) for _ in range(_TRIES))
+    return True
 
 
 def _append(path: str, line: bytes) -> bool:
@@ -67,6 +73,31 @@ def _append(path: str, line: bytes) -> bool:
         return False
     finally:
         os.close(file)
+
+
+def note(home: str, agent: str, event: str, what: str) -> None:
+    """What came of a hook's last run: silence is usual, and looks like trouble."""
+    folder = os.path.join(home, FOLDER)
+    try:
+        if os.path.isdir(home) and _is_made(folder):
+            file = private(os.path.join(folder, _last(agent, event)), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.write(file, what.encode())
+            os.close(file)
+    except OSError:
+        return  # nothing depends on it
+
+
+def noted(home: str, agent: str, event: str) -> str:
+    """What `note` was told last."""
+    try:
+        with open(os.path.join(home, FOLDER, _last(agent, event)), "rb", opener=private) as file:
+            return file.read(MAX_LINE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _last(agent: str, event: str) -> str:
+    return f"{digest(agent, event)}.last"
 
 
 def waiting(home: str) -> list[tuple[Any, ...]]:

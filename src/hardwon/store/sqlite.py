@@ -297,6 +297,7 @@ class SqliteDatabase:
             row[0]: row for row in fulltext.candidates(self, corpus, fulltext.CANDIDATES_PER_RESULT * limit, types)
         }
         found |= {row[0]: row for row in fulltext.given(self, [item for item in also if item not in found], index)}
+        corpus = fulltext.as_searched(corpus, limit, also, found.values())
         return best_matches(fulltext.ranked(corpus, phrases, found.values()), limit, also)
 
     def put_vectors(self, model: str, vectors: Iterable[Vector]) -> None:

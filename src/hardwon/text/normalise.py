@@ -92,11 +92,18 @@ def text_hash(text: str) -> str:
 # Paths without the person: a home folder becomes `~`, whichever system wrote it.
 
 _PERSON = r"(?!(?:Shared|Public|linuxbrew)\b)\w(?:[\w.+-]{0,62}\w)?(?![\w-])"
+_KNOWN_BY_FORM = ("/home/", "/Users/", "/root", "/var/home/")
+_OWN_HOME = os.path.expanduser("~").rstrip("/")
+if _OWN_HOME.startswith(_KNOWN_BY_FORM) or _OWN_HOME.count("/") < 2:  # nor one that would be half of all paths
+    _OWN_HOME = ""
+_ELSEWHERE = (_OWN_HOME,) if _OWN_HOME else ()
+"""The home folder of who runs this, where its form does not tell: `/data/people/ann`."""
 # By the part they share, which alone is searched in most texts; longer ones first.
 _UNIX_HOMES = {
     "/home/": ("/var/home/", "/home/"),
     "/Users/": ("/mnt/c/Users/", "/c/Users/", "/Users/"),
     "/root": ("/root",),
+    **{home: (home,) for home in _ELSEWHERE},
 }
 _WINDOWS_TAILS = ("sers", "SERS")
 _SLASHES = "/\\"
@@ -104,9 +111,9 @@ _WINDOWS_HOME = (
     r"(?i)(?<![A-Za-z0-9])[A-Za-z]:(?:\\{1,4}|/)Users(?:\\{1,4}|/)"
     rf"(?:[\w.+%-]{{1,32}}(?: [\w.+-]{{1,32}}){{0,2}}(?=[\\/])|{_PERSON})"
 )
-HOME_WORDS = ("/home/", "/root", *_WINDOWS_TAILS)
+HOME_WORDS = ("/home/", "/root", *_WINDOWS_TAILS, *_ELSEWHERE)
 """One of them stands wherever `tilde` finds something to shorten."""
-HOME_PROBE = r"/home/|/Users/|/root|(?i::(?:\\{1,4}|/)users)"
+HOME_PROBE = "|".join((r"/home/|/Users/|/root|(?i::(?:\\{1,4}|/)users)", *map(re.escape, _ELSEWHERE)))
 """Where `tilde` may find something to shorten, for a search over many patterns at once."""
 
 
@@ -140,7 +147,7 @@ def _home(folder: str) -> re.Pattern[str]:
         rf"{plain}(?:(?<![\w~/.)}}\]{MARK_ENDS}-]{plain})|(?<=\\[nrt]{plain})"
         rf"|(?<=\s-[A-Za-z]{plain})|(?<=^-[A-Za-z]{plain})|(?<=file://{plain})|(?<=%3A{plain}))"
     )
-    return re.compile(begins + (r"(?![\w.-])" if folder == "/root" else _PERSON))
+    return re.compile(begins + (r"(?![\w.-])" if folder in ("/root", *_ELSEWHERE) else _PERSON))
 
 
 def _shorten_unix_homes(text: str, tail: str, homes: tuple[str, ...]) -> str:
@@ -369,7 +376,7 @@ def presentable(line: str) -> str:
         text = re.sub(_ACCOUNT, "<user>", text)
     text = re.sub(r"(Permission to )[\w.-]+(/[\w.-]+ denied to )[\w.-]+", r"\1<user>\2<user>", text)
     if "/" in text or "\\" in text:
-        text = re.sub(_HOME_WITHIN, r"\1<user>", _shortened_paths(tilde(text)))
+        text = re.sub(_HOME_WITHIN, r"\1<user>", _shortened_paths(tilde(text))).replace("……", "…")
     if any(character.isdigit() for character in text):
         text = _replaced(text, _OPAQUE_STEPS)
         text = re.sub(_ADDRESS, "<ip>", text)
@@ -397,6 +404,9 @@ _COMMON_NAMES = frozenset(
     "index main mod lib src test tests docs dist package page route layout config utils types __init__ README".split()
 )
 
+_FOLDERS_ASIDE = frozenset("build dist out target tmp temp vendor venv .venv worktrees".split())
+"""What lies below them is nobody's own work: that says more than the file."""
+
 
 def _shortened_paths(text: str) -> str:
     """Deep paths by their last parts, and by as many more as it takes to say of which package or folder."""
@@ -409,6 +419,10 @@ def _shortened_paths(text: str) -> str:
         if "node_modules" in own:
             least = min(len(own) - own.index("node_modules"), _PARTS_KEPT_OF_COMMON_NAMES + 1)
         kept = next((n for n in range(least, len(own)) if all(other[-n:] != own[-n:] for other in others)), len(own))
+        aside = next((at for at in range(2, len(own) - kept) if own[at] in _FOLDERS_ASIDE), 0)
+        if aside:
+            head = own[aside : aside + 2]
+            return "…/" + "/".join((*head, "…", *own[-kept:]) if aside + 2 < len(own) - kept else own[aside:])
         return "…/" + "/".join(own[-kept:]) if kept < len(own) else found.group()
 
     return re.sub(_DEEP_PATH, end, text)

@@ -33,6 +33,7 @@ _STEP_4 = dict.fromkeys(
     "",
 )
 _MAX_ENDING_LETTERS = 7
+_VOWELS = str.maketrans({sign: "v" if sign in "aeiou" else "c" for sign in "abcdefghijklmnopqrstuvwxyz"})
 
 
 def stem(word: str) -> str:
@@ -79,7 +80,7 @@ def _without_tense(word: str) -> str:
 
 
 def _replace_ending(word: str, endings: dict[str, str], *, measure: int) -> str:
-    for length in range(_MAX_ENDING_LETTERS, 1, -1):
+    for length in range(_MAX_ENDING_LETTERS, 1, -1) if word.endswith(tuple(endings)) else ():
         ending = word[-length:]
         if ending in endings:
             stem = word[: -len(ending)]
@@ -111,6 +112,8 @@ def _ends_short(stem: str) -> bool:
 
 def _shape(word: str) -> str:
     """`v` for each vowel and `c` for each consonant; `y` after a consonant is a vowel."""
+    if "y" not in word:
+        return word.translate(_VOWELS)
     shape = ""
     for letter in word:
         vowel = letter in "aeiou" or (letter == "y" and shape.endswith("c"))
@@ -204,11 +207,12 @@ def _pairs(run: str) -> list[str]:
 
 def _spaced_terms(text: str) -> list[str]:
     chunks = _CHUNK_OR_NOT if "'" in text or "’" in text else _CHUNK  # looking for `don't` takes a third longer
-    return list(chain.from_iterable(map(_terms_of, chunks.findall(text))))
+    return list(chain.from_iterable(map(terms_of, chunks.findall(text))))
 
 
 @lru_cache(maxsize=1 << 15)
-def _terms_of(chunk: str) -> tuple[str, ...]:
+def terms_of(chunk: str) -> tuple[str, ...]:
+    """The terms of one word or name, of a script with spaces."""
     word = chunk.casefold()
     if word in _STOP_WORDS:
         return ()

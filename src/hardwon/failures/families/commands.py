@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hardwon.failures.fingerprint import Rule, Span, first, last
+from hardwon.failures.fingerprint import FAILED_STEP, USED, Rule, Span, first, last
 from hardwon.text.normalise import lazy_pattern
 
 # The shell and the small tools: what they say when a name does not lead anywhere.
@@ -140,6 +140,7 @@ _USAGE_RULES: tuple[Rule, ...] = (
     ("usage", "operand", r"^(?P<program>\S+?): (?P<message>(?:missing|extra) (?:file |destination file )?operand.*)$"),
 )  # fmt: skip
 _PROGRAM = lazy_pattern(r"^[ \t]*[Uu]sage: (?:python[\d.]* -m )?([\w./-]+)", re.MULTILINE)
+_USED = lazy_pattern(r"^[ \t]*[Uu]sage:\s+((?:[\w./-]+ )[a-z][\w-]*(?: [a-z][\w-]*)*)", re.MULTILINE)
 _CHOICES = lazy_pattern(
     r" \(choose from .*\)$|; did you mean.*$|\. Did you mean.*$|, did you mean.*$| found$|\s+\(Did you mean.*$"
 )
@@ -157,7 +158,9 @@ def find_usage(text: str) -> Span | None:
     program = re.sub(r"^.*[/\\]", "", program).removesuffix(".exe")
     if program in ("error", "fatal", "Error", "bash", "sh", "zsh"):
         program = ""
-    return Span("usage", "usage", message, program, match.group().strip())
+    used = _USED.search(text)
+    excerpt = f"{USED}: {used.group(1)}\n{match.group().strip()}" if used else match.group().strip()
+    return Span("usage", "usage", message, program, excerpt)
 
 
 # A hook of git's that stopped a commit or a push: which one, or which of its steps, not what that found this time.
@@ -166,6 +169,7 @@ _STEP = lazy_pattern(
     r"^(?:[$>] (?P<echoed>[\w./@-]+ \S.*|\S+)|(?P<named>\S.*?)\.{3,}(?:\(.*\))?Failed[ \t]*$)", re.MULTILINE
 )
 _PACKAGE = lazy_pattern(r"^\S+@\d\S* [\w:.-]+(?: \S+)?$")
+_FAILED_STEP = lazy_pattern(rf"^{FAILED_STEP}([\w:.-]+)(?: \([\d.]+ seconds\))?[ \t]*$", re.MULTILINE)
 
 
 def find_hook_step(text: str, found: Span) -> Span | None:
@@ -178,6 +182,9 @@ def find_hook_step(text: str, found: Span) -> Span | None:
             steps.append(step.group("echoed"))
     if not steps:
         return None
+    failed = _FAILED_STEP.search(text)
+    if failed:
+        return Span("hook", "failed", steps[0], "", f"$ {steps[0]}\n{FAILED_STEP}{failed.group(1)}\n{found.excerpt}")
     ran = "$ " + "\n$ ".join(dict.fromkeys((steps[0], steps[-1])))
     return Span("hook", "failed", steps[0], "", f"{ran}\n{found.excerpt}")
 

@@ -112,7 +112,8 @@ def find_go(text: str) -> Span | None:
         said = _complaint(text, 0, build.start()) if not build.group(2) else None
         if said and said.group(2).strip():
             return Span("go", "FAIL", said.group(2).strip(), tail(said.group(1)), said.group().strip())
-        return Span("go", build.group(2) or "FAIL", "", build.group(1), build.group())
+        above = text[: build.start()].rstrip().rpartition("\n")[2] if build.group(2) == "setup failed" else ""
+        return Span("go", build.group(2) or "FAIL", "", build.group(1), f"{above}\n{build.group()}".strip())
     return None
 
 
@@ -347,7 +348,8 @@ _DOTNET_RULES: tuple[Rule, ...] = (
     ("sdk", "SDK", r"^(?P<message>(?:The command could not be loaded|A compatible \.NET SDK was not found).*)$"),
 )  # fmt: skip
 _SWITCH = lazy_pattern(r"^Switch: \S.*$", re.MULTILINE)
-_MAX_LINES_OF_A_TEST = 5
+_MAX_LINES_OF_A_TEST, _MAX_LINES_OF_A_VALUE = 5, 60
+_CLOSES = lazy_pattern(r"\s*[^']*('.*[^\s.])[\s.]*$")
 _OF_A_TEST = " " * 6
 _DOTNET_FRAME = lazy_pattern(r"^[ \t]+at ([\w.<>`]+)\(.*\) in (\S+):line \d+", re.MULTILINE)
 
@@ -360,8 +362,13 @@ _LINK = lazy_pattern(r" ?\(?https?:.*$")
 
 def _below(text: str, match: re.Match[str]) -> str:
     """What a test says of its failure, which stands on several lines."""
-    lines = text[match.start("message") :].split("\n")[:_MAX_LINES_OF_A_TEST]
-    end = next((at for at, line in enumerate(lines) if line.strip().startswith(("Stack Trace", "at "))), len(lines))
+    lines = text[match.start("message") :].split("\n")[:_MAX_LINES_OF_A_VALUE]
+    end = next((at for at, line in enumerate(lines) if line.strip().startswith(("Stack Trace", "at "))), 0)
+    if end > _MAX_LINES_OF_A_TEST and (closed := _CLOSES.match(lines[end - 1])):
+        return (
+            f"{lines[0].strip().rpartition(chr(39))[0]}'…{closed.group(1)}"  # not the value, but what was wanted of it
+        )
+    end = min(end or len(lines), _MAX_LINES_OF_A_TEST)
     edge = max((len(line) for line in text.split("\n") if line.startswith(_OF_A_TEST)), default=0)
     said = lines[0].strip()
     start = match.start("message") - text.rfind("\n", 0, match.start("message")) - 1

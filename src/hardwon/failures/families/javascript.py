@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hardwon.failures.fingerprint import LIBRARY, Rule, Span, bare, first, module
+from hardwon.failures.fingerprint import LIBRARY, Rule, Span, bare, first, module, raised_in
 from hardwon.text.normalise import lazy_pattern, tail
 
 # Node, Deno and Bun: errors with their stack, or bare.
@@ -233,7 +233,7 @@ _NONE = lazy_pattern(
     r"^(No test files? found|No tests found|The following filters did not match any test files)\b.*$", re.MULTILINE
 )
 _WANTED = lazy_pattern(r"^[ \t]*(?:Locator|Expected|Received|Number of|Error message)[ \w]*: +\S.*$", re.MULTILINE)
-_CHECKED = lazy_pattern(r"^(?:[ \t]*>)?[ \t]*\d+[ \t]*\|[ \t]+(?:await )?(expect\(.*?\));?[ \t]*$", re.MULTILINE)
+_CHECKED = lazy_pattern(r"^(?:[ \t]*>)?[ \t]*\d+[ \t]*\|[ \t]+(?:await )?(expect\(.*?);?[ \t]*$", re.MULTILINE)
 """The line of the test that the runner shows beside the error."""
 _CHARACTERS_ABOVE_A_MATCHER = 400
 _DIFFERS = lazy_pattern(r"^([-+]) (?!Expected|Received)(.*\S.*)$", re.MULTILINE)
@@ -257,7 +257,9 @@ def find_jest(text: str) -> Span | None:
         return _compared(text, _span(errors[-1] if errors else None, found.group(1), found))
     if _BETWEEN in text and (error := _BUN_ERROR.search(text, text.index(_BETWEEN))):
         headings = list(_BUN_FILE.finditer(text, 0, text.index(_BETWEEN)))
-        return _span(error, tail(headings[-1].group(1)) if headings else "", error)
+        span = _span(error, tail(headings[-1].group(1)) if headings else "", error)
+        place = next((one for one in _FRAME.finditer(text, error.end()) if not re.search(LIBRARY, one.group(2))), None)
+        return raised_in(span, place.group(2) if place and span.frame else "")
     if "●" in text and (span := _jest(text)):
         return _compared(text, span)
     if file := _FILE.search(text):
@@ -287,7 +289,11 @@ def _checked(above: str, below: str) -> list[str]:
     matcher = re.search(r"\.(\w+)\(", below)
     marked = [code for line, code in _shown_code(below) if ">" in line.partition("|")[0]]
     last = [code for _, code in _shown_code(above)][-1:]
-    return [f"Checked: {code}" for code in (marked or last)[:1] if matcher and f".{matcher.group(1)}(" in code]
+    return [
+        f"Checked: {code if code.endswith(')') else f'{code}…'}"
+        for code in (marked or last)[:1]
+        if matcher and f".{matcher.group(1)}(" in code
+    ]
 
 
 def _shown_code(text: str) -> list[tuple[str, str]]:

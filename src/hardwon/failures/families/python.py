@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hardwon.failures.fingerprint import LIBRARY, Rule, Span, first
+from hardwon.failures.fingerprint import LIBRARY, Rule, Span, first, raised_in
 from hardwon.text.normalise import lazy_pattern, tail
 
 _TRACEBACK_HEAD = "Traceback (most recent call last):"
@@ -124,7 +124,8 @@ def find_pytest(text: str) -> Span | None:
     frame = "" if error_type in ("ModuleNotFoundError", "ImportError") else _place(text, summary)
     details = [line for line in lines if line.startswith(("Expected: ", "Actual: "))] if "call" in told else []
     parts = (told, *details[:2], summary.group() if summary else "")
-    return Span("pytest", error_type, message, frame, "\n".join(parts).strip())
+    span = Span("pytest", error_type, message, frame, "\n".join(parts).strip())
+    return raised_in(span, _deepest(text)) if frame and " " not in frame else span
 
 
 def _told(lines: list[str], said: str) -> str:
@@ -133,6 +134,13 @@ def _told(lines: list[str], said: str) -> str:
         return said
     start = said.removesuffix("...")
     return next((line for line in lines if line.startswith(start)), start)
+
+
+def _deepest(text: str) -> str:
+    """Of the files that import one another until one raises, the last of one's own."""
+    error = _LINE.search(text)
+    places = _PLACE.findall(text, 0, error.start()) if error else []
+    return next((file for file in reversed(places) if not re.search(LIBRARY, file)), "")
 
 
 def _place(text: str, summary: re.Match[str] | None) -> str:
@@ -248,6 +256,7 @@ _LINT_RULES: tuple[Rule, ...] = (
     ("markdownlint", "MD0", r"^(?P<file>\S+\.md):\d+(?::\d+)?:? (?:error )?(?P<code>MD\d+)\S* (?P<message>.+)$"),
     ("mypy", "error: Cannot find impl", r"^(?P<message>error: Cannot find implementation .+)$"),
 )  # fmt: skip
+_SHELLCHECKED = lazy_pattern(r"^In (\S+) line \d+:$", re.MULTILINE)
 _HOOK = lazy_pattern(r"^(\S.*?)\.{3,}(?:\(.*?\))?Failed\n- hook id: (\S+)\n((?:- .+\n)*)", re.MULTILINE)
 _LINT_ANYWHERE = frozenset(
     ("import-not-found", "import-untyped", "import", "reportMissingImports", "reportMissingModuleSource")
@@ -263,7 +272,9 @@ def find_lint(text: str) -> Span | None:
     code = parts.get("code") or parts.get("rule") or name
     message = (parts.get("message") or "").strip()
     frame = "" if code in _LINT_ANYWHERE or "unresolved-import" in code else tail(parts.get("file") or "")
-    return Span("lint", code, message, frame, match.group().strip())
+    span = Span("lint", code, message, frame, match.group().strip())
+    headings = _SHELLCHECKED.findall(text, 0, match.start()) if name == "shellcheck" else []
+    return raised_in(span, headings[-1] if headings else "")
 
 
 def _hook(text: str) -> Span | None:

@@ -1,4 +1,4 @@
-"""The walk with a model: sessions → extracts → questions → claims → held to their quotes → asked again → store.
+"""The walk with a model: sessions → extracts → questions → claims → held to their quotes → store.
 
 What was asked is on the disk before the next question: a run that ends early, for want of money, of an answer, or
 because it was stopped, is taken up by the next one where it ended, and nothing is paid for twice.
@@ -18,29 +18,22 @@ from msgspec.structs import replace
 from hardwon.errors import NoModel
 from hardwon.harvest.distil.claims import (
     ITEMS,
-    MORE_ITEMS,
-    VERDICTS,
     Claim,
     Entry,
-    Item,
     Quote,
-    asked_to_see,
     grounded,
     in_own_words,
     items,
-    verdicts,
     with_true_origins,
     words_of,
 )
 from hardwon.harvest.distil.deciding import are_related, decided, gist, is_borne_out_by, supports
 from hardwon.harvest.distil.extract import Waiting, unread, waiting
-from hardwon.harvest.distil.model import Model, Passing, Schema, Spend, Unanswered, patiently
+from hardwon.harvest.distil.model import Model, Passing, Spend, Unanswered, patiently
 from hardwon.harvest.distil.questions import (
     Question,
     asked,
-    checked,
     guesses,
-    in_full,
     known_lessons,
     prompt,
     questions,
@@ -54,22 +47,14 @@ from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.store import lessons, lifecycle, meta, sessions
 from hardwon.store.database import Database
 from hardwon.store.lessons import Cited
-from hardwon.store.sessions import HeldClaims
 from hardwon.text.shown import estimate
 
-_ANSWERS_PER_QUESTION = 0.65
-"""Tokens of all answers, before they are there, for each token shown; the questions after the first ask as many."""
+_ANSWERS_PER_QUESTION = 0.4
+"""Tokens of an answer, before it is there, for each token shown."""
 _CAPPED = "the daily limit is reached: raise llm_tokens_per_day or llm_cost_per_day, or go on tomorrow"
 
 
-class _Drawn(Struct, frozen=True):
-    """What a model drew from a question, and what it wants to see before that is final."""
-
-    claims: list[Claim] = []
-    see: list[str] = []
-
-
-_drawn = msgspec.json.Decoder(_Drawn)
+_claims = msgspec.json.Decoder(list[Claim])
 
 
 class Capped(Exception):
@@ -83,7 +68,7 @@ class Estimate(Struct, frozen=True):
     sessions: int
     questions: int
     tokens: int
-    """Sent and answered, both questions."""
+    """Sent and answered."""
     cost: float
     """By the prices that are set; 0 where none are."""
     share: float
@@ -129,7 +114,7 @@ def estimated(
     reading: Reading, room: int, *, project: str | None = None, paths: Sequence[str] | None = None
 ) -> Estimate:
     """What a run would cost, without asking anybody."""
-    overhead = sum(estimate(prompt(name)) for name in ("prompt", "more", "check"))
+    overhead = estimate(prompt())
     projects = found = count = 0
     sent = answered = transcripts = extracted = of_extracts = 0
     for rows in waiting(reading.db, project, paths).values():
@@ -143,7 +128,7 @@ def estimated(
             tokens = estimate(question.text)
             extracted, of_extracts = extracted + len(question.text), of_extracts + tokens
             answers = int(_ANSWERS_PER_QUESTION * tokens)
-            sent += overhead + tokens + answers
+            sent += overhead + tokens
             answered += answers
         projects += count > before
     total = sent + answered
@@ -211,7 +196,7 @@ class _Run:
         self.unanswered = 0
 
     def read(self, project: str, question: Question) -> None:
-        """Ask both questions, unless they were asked before, and write what came of it."""
+        """Ask, unless it was asked before, and write what came of it."""
         claims: list[Claim] = []
         try:
             if question.entries:
@@ -240,45 +225,27 @@ class _Run:
 
     def _answered(self, project: str, question: Question) -> list[Claim]:
         held = sessions.distilled_window(self._db, question.sessions[0].id, question.key)
-        if held is None:
-            held = self._kept(question, self._read_out(project, question), checked=False)
-        if not held.checked:
-            drawn = _drawn.decode(held.claims)
-            if drawn.see:
-                drawn = _Drawn(self._seen_in_full(question, drawn))
-                held = self._kept(question, drawn, checked=False)
-            seen = self._seen_again(drawn.claims)
-            held = self._kept(question, _Drawn(_with_own_words(question, seen)), checked=True)
-        return _drawn.decode(held.claims).claims
+        if held is not None:
+            return _claims.decode(held)
+        claims = self._read_out(project, question)
+        self._hold(question, claims)
+        return claims
 
-    def _kept(self, question: Question, drawn: _Drawn, *, checked: bool) -> HeldClaims:
+    def _hold(self, question: Question, claims: list[Claim]) -> None:
         """On the disk, with every session that it is about, so that forgetting one of them reaches it."""
-        held = HeldClaims(msgspec.json.encode(drawn).decode(), checked)
+        held = msgspec.json.encode(claims).decode()
         with self._db.transaction():
             for at, one in enumerate(question.sessions):
-                sessions.keep_window(self._db, one.id, question.key, held if not at else HeldClaims("{}", checked))
-        return held
+                sessions.keep_window(self._db, one.id, question.key, "[]" if at else held)
 
-    def _read_out(self, project: str, question: Question) -> _Drawn:
+    def _read_out(self, project: str, question: Question) -> list[Claim]:
         known = known_lessons(self._db, project, question)
         numbers = {number: one.id for number, one in known.items()}
-        answer = self._ask("read", question.key, prompt("prompt"), asked(question, known), ITEMS)
-        found = [claim for _, claim in self._grounded(answer, question.entries, numbers)]
-        return _Drawn(self._with_true_origins(question, found), asked_to_see(answer))
+        answer = self._ask(question.key, asked(question, known))
+        found = self._grounded(answer, question.entries, numbers)
+        return _with_own_words(question, self._with_true_origins(question, found))
 
-    def _seen_in_full(self, question: Question, drawn: _Drawn) -> list[Claim]:
-        """The claims, some of them replaced and others added, now that the model has read what it asked to see."""
-        claims = drawn.claims
-        seen = in_full(question, drawn.see, claims, self._reading.scrubbing.scrubber())
-        if not seen.text:
-            return claims
-        answer = self._ask("more", "", prompt("more"), seen.text, MORE_ITEMS)
-        pairs = self._grounded(answer, [*question.entries, *seen.entries], {})
-        replaced = {item.replaces - 1 for item, _ in pairs}
-        kept = [claim for at, claim in enumerate(claims) if at not in replaced]
-        return kept + self._with_true_origins(question, [claim for _, claim in pairs])
-
-    def _grounded(self, answer: Any, entries: Sequence[Entry], known: dict[str, str]) -> list[tuple[Item, Claim]]:
+    def _grounded(self, answer: Any, entries: Sequence[Entry], known: dict[str, str]) -> list[Claim]:
         scrubber = self._reading.scrubbing.scrubber()
         words = {word for entry in entries for word in words_of(entry.text)}
         found = []
@@ -289,7 +256,7 @@ class _Run:
             if claim is None:
                 self.rejected[why] += 1
             else:
-                found.append((item, claim))
+                found.append(claim)
         return found
 
     def _with_true_origins(self, question: Question, claims: list[Claim]) -> list[Claim]:
@@ -306,29 +273,12 @@ class _Run:
                 self.rejected["our own words"] += 1
         return found
 
-    def _seen_again(self, claims: list[Claim]) -> list[Claim]:
-        """Those that the model stands by when it sees nothing but their quotes, cut where it says so."""
-        if not claims:
-            return []
-        text = checked(claims)
-        scrubber = self._reading.scrubbing.scrubber()
-        found = verdicts(self._ask("check", "", prompt("check"), text, VERDICTS), self.rejected)
-        kept = []
-        for number, claim in enumerate(claims, 1):
-            verdict = found.get(number)
-            if verdict is None or not verdict.keep:
-                self.rejected["the second look does not stand by it"] += 1
-            else:
-                cut = _clean(verdict.claim, scrubber)
-                kept.append(replace(claim, text=cut or claim.text, alone=verdict.alone, wide=verdict.wide))
-        return kept
-
-    def _ask(self, step: str, key: str, system: str, text: str, schema: Schema) -> Any:
+    def _ask(self, key: str, text: str) -> Any:
         def once() -> Any:
-            if not self._reading.spend.allows(estimate(system + text)):
+            if not self._reading.spend.allows(estimate(prompt() + text)):
                 raise Capped  # tries that came to nothing may have used up the day
             try:
-                answer = self._model.ask(system, text, schema, name=f"{step}-{key}" if key else step)
+                answer = self._model.ask(prompt(), text, ITEMS, name=f"read-{key}")
             except Passing as trouble:
                 self._paid(*trouble.spent)
                 raise

@@ -22,7 +22,6 @@ _CLAIM_CHARACTERS = range(12, 261)
 _QUOTE_CHARACTERS = range(4, 701)
 _MOST_QUOTES = 4
 _MOST_ITEMS = 60
-_MOST_SEEN = 12
 _MOST_CONFIDENCE = 0.9
 _USUAL_CONFIDENCE = 0.6
 _WORDS_PRINTED_IN_A_ROW = 3
@@ -60,24 +59,17 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 
 _QUOTES = {"type": "array", "items": _object(at=_TEXT, text=_TEXT)}
-_ITEM = {"claim": _TEXT, "kind": {"enum": list(KINDS)}, "quotes": _QUOTES, "confidence": {"type": "number"}}
-_NEW_OR_NOT = _object(**_ITEM, relation={"enum": list(get_args(Relation))}, known=_TEXT) | {"required": list(_ITEM)}
-ITEMS = _object(items={"type": "array", "items": _NEW_OR_NOT}, see={"type": "array", "items": _TEXT}) | {
-    "required": ["items"]  # who wants to see nothing need not say so
+_FLAG = {"type": "boolean"}
+_ITEM = {
+    "claim": _TEXT,
+    "kind": {"enum": list(KINDS)},
+    "quotes": _QUOTES,
+    "confidence": {"type": "number"},
+    "alone": _FLAG,
+    "wide": _FLAG,
 }
-MORE_ITEMS = _object(items={"type": "array", "items": _object(**_ITEM, replaces={"type": "integer"})})
-VERDICTS = _object(
-    verdicts={
-        "type": "array",
-        "items": _object(
-            number={"type": "integer"},
-            keep={"type": "boolean"},
-            alone={"type": "boolean"},
-            wide={"type": "boolean"},
-            claim=_TEXT,
-        ),
-    }
-)
+_NEW_OR_NOT = _object(**_ITEM, relation={"enum": list(get_args(Relation))}, known=_TEXT) | {"required": list(_ITEM)}
+ITEMS = _object(items={"type": "array", "items": _NEW_OR_NOT})
 
 
 class _Passage(Struct, frozen=True):
@@ -94,14 +86,6 @@ class Item(Struct, frozen=True):
     relation: Relation = "new"
     known: str = ""
     confidence: float = _USUAL_CONFIDENCE
-    replaces: int = 0
-    """The number of the earlier item that it stands in for."""
-
-
-class Verdict(Struct, frozen=True):
-    number: int
-    keep: bool
-    claim: str = ""
     alone: bool = False
     """Whether the user's quotes say it without the claim."""
     wide: bool = True
@@ -110,26 +94,11 @@ class Verdict(Struct, frozen=True):
 
 def items(value: Any, rejected: Counter[str]) -> list[Item]:
     """The well-formed ones; a bad one costs itself alone."""
-    return _each(value, "items", Item, rejected)
-
-
-def asked_to_see(value: Any) -> list[str]:
-    """The labels of what a model wants to read in full."""
-    given = value.get("see") if isinstance(value, dict) else None
-    each = given if isinstance(given, list) else []
-    return list(dict.fromkeys(one.strip("[] ") for one in each if isinstance(one, str)))[:_MOST_SEEN]
-
-
-def verdicts(value: Any, rejected: Counter[str]) -> dict[int, Verdict]:
-    return {one.number: one for one in _each(value, "verdicts", Verdict, rejected)}
-
-
-def _each(value: Any, name: str, kind: Any, rejected: Counter[str]) -> list[Any]:
     found = []
-    given = value.get(name) if isinstance(value, dict) else None
+    given = value.get("items") if isinstance(value, dict) else None
     for one in (given if isinstance(given, list) else [])[:_MOST_ITEMS]:
         try:
-            found.append(msgspec.convert(one, kind, strict=False))
+            found.append(msgspec.convert(one, Item, strict=False))
         except (msgspec.ValidationError, RecursionError):
             rejected["not of the shape that was asked for"] += 1
     return found
@@ -178,7 +147,7 @@ class Claim(Struct, frozen=True):
     known: str = ""
     """The lesson that it speaks of."""
     alone: bool = False
-    """Whether the user's quotes say it by themselves, as the second look finds."""
+    """Whether the user's quotes say it by themselves."""
     wide: bool = True
     own: bool = False
     """Whether its words are the model's for what was said, and not those of what the agent had read."""
@@ -230,6 +199,8 @@ def grounded(item: Item, entries: Sequence[Entry], words: Set[str], known: dict[
         named=missing,
         relation=relation if about else "new",
         known=about if relation != "new" else "",
+        alone=item.alone,
+        wide=item.wide,
     )
     return claim, ""
 

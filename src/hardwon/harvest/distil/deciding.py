@@ -247,8 +247,13 @@ def _denies_more(text: str, quotes: Sequence[Quote]) -> bool:
 
 
 def _is_only_that_it_failed(claim: Claim, own: Sequence[Quote]) -> bool:
-    """That a command failed, and another ran, is no cause and no help."""
-    return _FAILS in claim.text and all(map(_is_measured, own)) and not _mended(_measured(claim.quotes))
+    """That a command failed is no cause and no help, unless it names another that ran."""
+    if _FAILS not in claim.text or not all(map(_is_measured, own)) or _mended(_measured(claim.quotes)):
+        return False
+    named = {
+        name for name in _CODE.findall(claim.text) if is_in(name.strip("`"), [one for one in own if is_command(one)])
+    }
+    return len(named) < 2
 
 
 def _is_about_one_call(text: str) -> bool:

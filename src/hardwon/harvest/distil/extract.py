@@ -19,7 +19,7 @@ from hardwon.failures.quoting import printed_line
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.session import Message, Origin, Session
-from hardwon.scrub.scrubber import Scrubber, Scrubbing, ends, scrubbed
+from hardwon.scrub.scrubber import Scrubber, Scrubbing, scrubbed
 from hardwon.store import sessions
 from hardwon.store.database import Database
 from hardwon.text.normalise import digest
@@ -28,12 +28,10 @@ from hardwon.text.words import language
 
 _READING = 2
 """Rises when what is shown of a session changes so much that all must be read again."""
-SHARE = 0.04
-"""Of a session's characters; the questions and answers around it cost as much again."""
-SHARE_IN_FULL = 0.01
-"""The same of what a model asks to see in full."""
-_LEAST_SAID, _LEAST_MEASURED = 12_000, 1_200
-"""Characters of a short session that are shown whatever its share is."""
+_FOR_EACH_ROOT = 24
+"""Characters shown, times the root of a session's: what there is to know grows more slowly than what was said."""
+_LEAST_SAID, _LEAST_MEASURED = 8_000, 1_200
+"""Characters of what a person typed, and of all else, that are shown in any case."""
 _CHARACTERS_PER_MESSAGE = (2_500, 1_800, 1_200, 900, 600, 450, 300)
 """The longest that is tried first."""
 _SAYS_LITTLE_ALONE = 80
@@ -51,16 +49,9 @@ _CHARACTERS_OFFERED = 1_200
 _CHARACTERS_PER_COMMAND = 240
 _CHARACTERS_PER_ERROR = 200
 _CHARACTERS_PER_NEW_COMMAND = 240
-_LINES_PRINTED = 2
+_LINES_PRINTED = 3
 _LINES_LOOKED_AT = 400
 """Of an output, from its end."""
-_TELLING = re.compile(
-    r"\b(?:error|warn(?:ing)?|fail(?:ed|ure|s)?|cannot|can't|could not|unable|unrecogni[sz]ed|unknown|unsupported|"
-    r"invalid|missing|not found|no such|denied|refused|deprecated|skipp(?:ed|ing)|passed|expected|instead|already|"
-    r"required?s?|conflict|incompatible|version|listening|running (?:on|at))\b",
-    re.IGNORECASE,
-)
-"""A line of an output that says more than that something was done."""
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"(])|(?<=[。！？])|\n+(?:\s*(?:[-*•]|\d+[.)])\s+)?|\s+\|\s+")
 _CHARACTERS_OF_A_FINDING = range(40, 401)
 _FOUND_OUT = re.compile(
@@ -78,11 +69,9 @@ _OF_THE_MOMENT = re.compile(
     re.IGNORECASE,
 )
 _NAMES_SOMETHING = re.compile(r"`[^`]+`|\b\w+[_/.]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\b|\d")
-_CHARACTERS_OF_LAST_WORDS = 500
+_WORTH_OF_A_REPORT = 0.1
+"""Of a sentence to the user when the work is done, over one on the way."""
 _STEPS_SHOWN = 3
-_CHARACTERS_IN_FULL = 1_200
-_LINES_IN_FULL = 15
-_MESSAGES_AROUND = 12
 _OF_THE_CODE = frozenset("pytest unittest jest tsc eslint lint rust go java dotnet c bundler python node".split())
 """Families of errors that most often are in what the session was writing, and gone when it ended."""
 _TYPED_CHARACTERS = 2_500
@@ -97,6 +86,9 @@ _LINES_OF_A_LOG = 4
 """In a row; fewer may be anything."""
 _SAID_WITH_REFUSAL = re.compile(r"the user said:\s*(.+)", re.DOTALL)
 _ANSWER_ENDS = re.compile(r"\"?\. (?:You can now continue|Read the answers)")
+
+
+FOUND = "agent found"
 
 
 class Shown(NamedTuple):
@@ -140,7 +132,7 @@ def characters(session: Session, since: int = 0) -> int:
 
 def extract(session: Session, scrubber: Scrubber, since: int = 0) -> list[Shown]:
     """What is shown of a scrubbed session, from a message on, in its order."""
-    whole = SHARE * characters(session, since)
+    whole = _FOR_EACH_ROOT * characters(session, since) ** 0.5
     found = _Found(session, scrubber, since)
     for longest in _CHARACTERS_PER_MESSAGE:
         chosen = list(found.said(longest))
@@ -148,19 +140,16 @@ def extract(session: Session, scrubber: Scrubber, since: int = 0) -> list[Shown]
         if said <= max(whole, _LEAST_SAID):
             break
     room = max(whole - said, _LEAST_MEASURED)
-    for piece in sorted(found.measured(), key=lambda piece: -piece.worth):
-        if piece.characters <= room:
-            chosen.append(piece)
-            room -= piece.characters
+    told = " ".join(one.text for piece in chosen for one in piece.shown)
+    measured = found.measured(told)
+    taken: set[int] = set()
+    for at in sorted(range(len(measured)), key=lambda at: -measured[at].worth):
+        if measured[at].characters <= room:
+            taken.add(at)
+            room -= measured[at].characters
+    chosen += [measured[at] for at in sorted(taken)]  # sentences of a message stay in their order
     shown = [one._replace(piece=at) for at, piece in enumerate(chosen) for one in piece.shown]
     return sorted(shown, key=lambda one: one.message)
-
-
-def in_full(session: Session, scrubber: Scrubber, message: int) -> list[Shown]:
-    """What stands at a message that a model asks about: the agent's words there, before or after it, and its output."""
-    found = _Found(session, scrubber, 0)
-    said = [one for piece in found.said(_CHARACTERS_IN_FULL) for one in piece.shown if one.message == message]
-    return [*found.words_around(message), *(one for one in said if one.how != "agent"), *found.output(message)]
 
 
 class _Found:
@@ -215,14 +204,11 @@ class _Found:
         each = (_start(one_line(one), _CHARACTERS_OF_AN_OFFER) for label, one in offered if label in named)
         return _start(self._scrub(" | ".join(each)), _CHARACTERS_OFFERED)
 
-    def measured(self) -> list[Piece]:
-        """Failures with what came after them, the last words, and commands that worked."""
+    def measured(self, said: str) -> list[Piece]:
+        """Failures with what came after them, commands that worked, what the agent found out and is not in `said`."""
         calls = turns(self._session)
         findings = examine(self._session)
-        last = self._last_words()
-        at_the_end = " ".join(one.text for piece in last for one in piece.shown)
-        found = [piece for piece in self._found_out() if piece.shown[0].text not in at_the_end]
-        return [*self._failures(calls, findings), *self._commands(calls), *last, *found]
+        return [*self._failures(calls, findings), *self._commands(calls), *self._found_out(said)]
 
     def _failures(self, calls: list[Turn], findings: Findings) -> Iterator[Piece]:
         fixes = {fix.occurrence.call_index: fix for fix in findings.fixes}
@@ -252,7 +238,9 @@ class _Found:
         helped = bool(fix.cause) and not fix.untrusted
         done = [one_line(f"{step.action} {step.what}") for step in fix.steps[:_STEPS_SHOWN] if step.what]
         steps = [
-            Shown(turn.message_index, "agent", "then", what[:_CHARACTERS_PER_COMMAND], ran=helped) for what in done
+            Shown(turn.message_index, "agent", "then", what[:_CHARACTERS_PER_COMMAND], ran=helped)
+            for what in done
+            if passing not in what  # what worked is shown below
         ]
         return [*steps, Shown(turn.message_index, "agent", "worked", f"$ {passing}", ran=not fix.untrusted)]
 
@@ -271,80 +259,55 @@ class _Found:
         ]
 
     def _commands(self, calls: list[Turn]) -> Iterator[Piece]:
-        """What ran without being known to fail, with the lines that tell most of what it printed."""
+        """What ran without being known to fail, with the end of what it printed."""
         met: set[str] = set()
         for turn in calls:
             command = one_line(turn.call.command)
             if turn.message_index < self._since or turn.failed or turn.stopped or not tools.changes_something(command):
                 continue
             printed = self._printed(turn, met)
-            is_new = command not in met and len(command) <= _CHARACTERS_PER_NEW_COMMAND and turn.succeeded
+            about = tools.gist(command)
+            is_new = about not in met and len(command) <= _CHARACTERS_PER_NEW_COMMAND and turn.succeeded
             if not is_new and not printed:
                 continue
-            met.update((command, *(_numberless(one.text) for one in printed)))
+            met.update((about, *(_numberless(one.text) for one in printed)))
             how = "worked" if turn.succeeded else "ran"
             ran = Shown(turn.message_index, "agent", how, f"$ {command[:_CHARACTERS_PER_COMMAND]}", ran=is_new)
             yield Piece((ran, *printed), 0.2)
 
     def _printed(self, turn: Turn, known: Collection[str]) -> list[Shown]:
-        """The last lines of an output that tell something, and something else than what is known."""
+        """The last lines of an output that tell something else than what is known."""
         found: dict[str, Shown] = {}
         for line in reversed(turn.output.splitlines()[-_LINES_LOOKED_AT:]):
-            if len(line) > 2 * _CHARACTERS_PER_ERROR or not _TELLING.search(line):
+            if len(line) > 2 * _CHARACTERS_PER_ERROR:
                 continue
             said = printed_line(self._scrub(line), turn.call.name, turn.call.command)
             if said and _numberless(said) not in known and not any(said in one or one in said for one in known if one):
-                found[_numberless(said)] = Shown(turn.message_index, "tool", "printed", said, quotable=said)
+                found[_numberless(said)] = Shown(
+                    turn.message_index, "tool", "printed", said, quotable=said if turn.failed else ""
+                )
             if len(found) == _LINES_PRINTED:
                 break
         return list(found.values())
 
-    def _found_out(self) -> Iterator[Piece]:
-        """Sentences in which the agent says why something is as it is."""
+    def _found_out(self, said: str) -> Iterator[Piece]:
+        """The agent's sentences: most of all where it reports to the user, and where it says why something is so."""
         met: set[str] = set()
-        for index, message in enumerate(self._session.messages):
-            if index < self._since or message.origin != "agent":
-                continue
-            for sentence in _SENTENCE.split(_FENCED.sub("", message.text)):
-                said = one_line(sentence).strip("*#| ")
-                worth = _worth_of_a_finding(said)
-                if worth and said not in met:
-                    met.add(said)
-                    yield Piece((Shown(index, "agent", "agent found", self._scrub(said)),), worth)
-
-    def words_around(self, index: int) -> list[Shown]:
-        """The agent's words: before what the user said, with what it did, and after what a command printed."""
         messages = self._session.messages
-        if not 0 <= index < len(messages):
-            return []
-        before = range(index, max(-1, index - _MESSAGES_AROUND), -1)
-        after = range(index + 1, min(len(messages), index + _MESSAGES_AROUND))
-        for at in before if messages[index].origin == "user" else (index, *after):
-            if messages[at].origin == "agent" and messages[at].text.strip():
-                text = " ".join(self._scrub(ends(messages[at].text, 2 * _CHARACTERS_IN_FULL)).split())
-                return [Shown(at, "agent", "agent, in full", _cut(text, _CHARACTERS_IN_FULL))]
-        return []
-
-    def output(self, index: int) -> list[Shown]:
-        """The end of what its commands printed, line by line, as far as it may be quoted."""
-        found: dict[str, Shown] = {}
-        for turn in turns(self._session):
-            for line in turn.output.splitlines()[-_LINES_IN_FULL:] if turn.message_index == index else ():
-                if said := printed_line(
-                    self._scrub(line[: 2 * _CHARACTERS_PER_ERROR]), turn.call.name, turn.call.command
-                ):
-                    found.setdefault(said, Shown(index, "tool", "printed", said, quotable=said))
-        return list(found.values())
-
-    def _last_words(self) -> list[Piece]:
-        for index in range(len(self._session.messages) - 1, self._since - 1, -1):
-            message = self._session.messages[index]
-            if message.origin == "agent" and message.text.strip():
-                text = " ".join(self._scrub(ends(message.text, 4 * _CHARACTERS_OF_LAST_WORDS)).split())
-                return [
-                    Piece((Shown(index, "agent", "agent, at the end", _cut(text, _CHARACTERS_OF_LAST_WORDS)),), 0.5)
-                ]
-        return []
+        reports = True
+        for index in range(len(messages) - 1, self._since - 1, -1):
+            message = messages[index]
+            if message.origin != "agent" or not message.text.strip():
+                reports = reports or message.origin == "user"
+                continue
+            for sentence in _SENTENCE.split(_FENCED.sub("\n", message.text)):
+                found = one_line(sentence).strip("*#| ")
+                worth = _worth_of_a_finding(found)
+                if worth and found not in met and found not in said:
+                    met.add(found)
+                    worth += _WORTH_OF_A_REPORT * reports
+                    yield Piece((Shown(index, "agent", FOUND, self._scrub(found)),), worth)
+            reports = False
 
 
 def _numberless(line: str) -> str:

@@ -21,7 +21,6 @@ from hardwon.errors import BadConfig, NoModel
 from hardwon.http_json import RequestFailed, api_key, post_json
 from hardwon.store import meta
 from hardwon.store.database import Database
-from hardwon.text.normalise import digest
 from hardwon.text.shown import QUESTION, estimate, one_line
 
 # A model that answers: an OpenAI-compatible endpoint, Anthropic's, or a command. Its bad days are never
@@ -290,7 +289,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 class Files:
     """Questions as files, for any model that somebody can paste them to; answers are looked for beside them.
 
-    `read-….md` and `check-….md` are questions; the answer to one has its name and ends in `.answer.md`, `.txt` or
+    `read-….md` are questions; the answer to one has its name and ends in `.answer.md`, `.txt` or
     `.json`.
     """
 
@@ -303,18 +302,17 @@ class Files:
         self.written: list[str] = []
 
     def ask(self, system: str, text: str, schema: Schema, *, name: str = "") -> Answer:
-        stem = name if "-" in name else f"{name}-{digest(text)}"
         whole = f"{system}\n\n{text}"
         for ending in self._ENDINGS if self._answers else ():
-            path = cast(Path, self._answers) / f"{stem}{ending}"
+            path = cast(Path, self._answers) / f"{name}{ending}"
             if path.is_file():
                 try:
                     return _answer(path.read_text(encoding="utf-8", errors="replace"), schema, (None, None), whole)
                 except Passing as error:
                     raise NoModel(f"{path} is no answer: {error}") from error
         self._questions.mkdir(parents=True, exist_ok=True)
-        write_whole(self._questions / f"{stem}.md", whole + "\n")
-        self.written.append(f"{stem}.md")
+        write_whole(self._questions / f"{name}.md", whole + "\n")
+        self.written.append(f"{name}.md")
         raise Unanswered
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from hardwon.harvest.distil import extract
-from hardwon.harvest.distil.claims import Claim, Entry, Quote, words_of
-from hardwon.harvest.distil.deciding import is_borne_out_by
-from hardwon.harvest.distil.extract import SHARE_IN_FULL, Shown, Unread
+from hardwon.harvest.distil.claims import Entry
+from hardwon.harvest.distil.extract import FOUND, Shown, Unread
 from hardwon.harvest.rules.said import BY_FORM
 from hardwon.model.lesson import DISTILLED, StoredLesson
-from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import lessons
 from hardwon.store.database import Database, marks
 from hardwon.text.normalise import digest
@@ -25,18 +21,14 @@ _KNOWN_LINES = 30
 _CHARACTERS_PER_KNOWN_LINE = 140
 _DIGITS_OF_A_NUMBER = 6
 _CLOSING = f"</{TAG}>"
-_CHARACTERS_OF_A_QUOTE = 280
 _WORDS_OF_A_PERSON = ("user", "answered", "refused")
 """That they are said again in another session is worth telling; what else is the same there is shown once."""
-_QUOTES_SEEN_AGAIN = 4
-"""In the second question."""
-_LEAST_IN_FULL = 5_000
 
 
 @cache
-def prompt(name: str) -> str:
-    """`prompt`, the question about sessions, `more`, with what it asked to see, or `check`, the one about claims."""
-    return files("hardwon.harvest.distil").joinpath(f"{name}.md").read_text(encoding="utf-8")
+def prompt() -> str:
+    """What every question begins with."""
+    return files("hardwon.harvest.distil").joinpath("prompt.md").read_text(encoding="utf-8")
 
 
 class Question(NamedTuple):
@@ -51,13 +43,6 @@ class Question(NamedTuple):
     @property
     def done(self) -> list[Unread]:
         return self.sessions if self.is_last else self.sessions[:-1]
-
-
-class Seen(NamedTuple):
-    """What a model asked to see: the question with it, and its entries."""
-
-    text: str
-    entries: list[Entry]
 
 
 def questions(found: Iterator[Unread], room: int) -> Iterator[Question]:
@@ -111,10 +96,14 @@ def _question(waits: list[tuple[Unread, list[Shown]]], *, is_last: bool) -> Ques
             label = f"S{number}:{shown.message}"
             entries.append(_entry(label, one, shown))
             if (shown.how, shown.text) not in met:
-                lines.append(f"[{label}] {shown.how}: {_harmless(shown.text)}")
+                head, text = f"[{label}] {shown.how}:", _harmless(shown.text)
+                if shown.how == FOUND and lines and lines[-1].startswith(head):
+                    lines[-1] += f" | {text}"
+                else:
+                    lines.append(f"{head} {text}")
             met.add((shown.how, shown.text))
     text = "\n".join(lines)
-    return Question(digest(prompt("prompt"), text, size=8), text, entries, [one for one, _ in waits], is_last)
+    return Question(digest(prompt(), text, size=8), text, entries, [one for one, _ in waits], is_last)
 
 
 def _harmless(text: str) -> str:
@@ -127,33 +116,6 @@ def asked(question: Question, known: dict[str, StoredLesson]) -> str:
     lines = [f"[{number}] {one_line(one.text)[:_CHARACTERS_PER_KNOWN_LINE]}" for number, one in known.items()]
     told = "\n".join(["Known:", *lines]) if lines else "Known: nothing yet."
     return f"{QUESTION}\n---\n{told}\n{question.text}\n{_CLOSING}"
-
-
-def in_full(question: Question, labels: Sequence[str], claims: Sequence[Claim], scrubber: Scrubber) -> Seen:
-    """What a model asked to see of a question's sessions, with the claims that it may be about; no text if nothing."""
-    room = max(_LEAST_IN_FULL, SHARE_IN_FULL * sum(one.characters for one in question.sessions))
-    lines: list[str] = []
-    entries: list[Entry] = []
-    sessions: set[str] = set()
-    for label in labels:
-        number, _, message = label.removeprefix("S").partition(":")
-        if not (number.isdecimal() and message.isdecimal() and 0 < int(number) <= len(question.sessions)):
-            continue
-        one = question.sessions[int(number) - 1]
-        for shown in extract.in_full(one.session, scrubber, int(message)):
-            entry = _entry(f"S{number}:{shown.message}", one, shown)
-            if entry not in entries and _cost(shown) <= room:
-                room -= _cost(shown)
-                sessions.add(one.id)
-                entries.append(entry)
-                lines.append(f"[{entry.label}] {shown.how}: {_harmless(shown.text)}")
-    about = [
-        f"{number}. {_harmless(claim.text)}"
-        for number, claim in enumerate(claims, 1)
-        if sessions & {quote.session for quote in claim.quotes}
-    ]
-    text = "\n".join([QUESTION, "---", "Your items:", *about, "", *lines, _CLOSING]) if lines else ""
-    return Seen(text, entries)
 
 
 def _entry(label: str, one: Unread, shown: Shown) -> Entry:
@@ -211,32 +173,3 @@ def guesses(db: Database, project: str, question: Question) -> dict[str, set[tup
 
 def number_of(lesson: str) -> str:
     return lesson[1 : 1 + _DIGITS_OF_A_NUMBER]
-
-
-def checked(claims: Sequence[Claim]) -> str:
-    """The second question as it is sent: claims and quotes, and nothing else.
-
-    Where every word of a claim is the user's, only whether it lasts is asked, and its quotes are left out.
-    """
-    pairs = [
-        {"number": number, "claim": one.text} | ({} if is_borne_out_by(one.text, one.quotes) else _evidence(one))
-        for number, one in enumerate(claims, 1)
-    ]
-    lines = "\n".join(_harmless(json.dumps(pair, ensure_ascii=False)) for pair in pairs)
-    return f"{QUESTION}\n---\n{lines}\n{_CLOSING}"
-
-
-def _evidence(claim: Claim) -> dict[str, list[str]]:
-    """What the model cited, then what was found to hold more than a word of what that lacks."""
-    lacks = words_of(claim.text).difference(*(words_of(quote.text) for quote in claim.quotes if not quote.lent))
-    shown = [quote for quote in claim.quotes if not quote.lent or len(lacks & words_of(quote.text)) > 1]
-    each = dict.fromkeys(tuple(_quoted(quote)) for quote in sorted(shown, key=lambda quote: quote.lent))
-    return {"quotes": [line for lines in list(each)[:_QUOTES_SEEN_AGAIN] for line in lines]}
-
-
-def _quoted(quote: Quote) -> Iterator[str]:
-    """A quote and whose it is, after what the agent had said right before it."""
-    if quote.before:
-        yield f"right before: {quote.before}"
-    whose = quote.how if quote.origin in ("user", "agent") else f"{quote.origin}, {quote.how}"
-    yield f"{whose}: {quote.text[:_CHARACTERS_OF_A_QUOTE]}"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hardwon.failures import tools
+from hardwon.failures.quoting import told_command
 from hardwon.failures.shell import Command
 from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.signature import informative
@@ -26,7 +27,7 @@ from hardwon.text.normalise import lazy_pattern, tilde
 
 FIX_RULE = Rule(
     "fixed-by-command",
-    5,
+    6,
     ("pitfall", "tool-quirk"),
     "what failed until a command was run, or another call was made",
     "store",
@@ -73,8 +74,8 @@ def _told(fix: Fix) -> bool:
 
 
 def _of_the_moment(command: str) -> bool:
-    """A program written for the occasion, a folder that is gone, a file moved once: no use to the next session."""
-    passing = "<<" in command or command.startswith(_FILE_TOOLS)
+    """A program written for the occasion, where the shell stood, a file moved once: no use to the next session."""
+    passing = "<<" in command or command.startswith(_FILE_TOOLS) or command.split()[:1] == ["cd"]
     return passing or len(command) > _CHARACTERS_PER_REMEDY or bool(_TEMPORARY.search(command))
 
 
@@ -177,30 +178,30 @@ def pitfalls_of_project(db: Database, project: str) -> list[Found]:
     by_sentence: dict[str, list[tuple[FailureRow, FixRow]]] = defaultdict(list)
     open_ones = []
     for row in rows:
-        told = [(_sentence(row, fix), fix) for fix in known[row.id] if _worth_telling(db, row, fix, project)]
+        told = [(_sentence(row, fix), fix) for fix in known[row.id] if _worth_telling(row, fix)]
         for sentence, fix in told:
             by_sentence[sentence].append((row, fix))
         if not told:
             open_ones.append(row)
-    chosen = _one_per_failure(by_sentence)
-    return [_fixed(db, project, sentence, pairs) for sentence, pairs in chosen.items()] + [
-        found for row in open_ones if (found := _missing(db, project, row)) is not None
-    ]
+    fixed = (_fixed(db, project, sentence, pairs) for sentence, pairs in _one_per_failure(by_sentence).items())
+    missing = (_missing(db, project, row) for row in open_ones)
+    return [found for found in (*fixed, *missing) if found is not None]
 
 
-def _worth_telling(db: Database, row: FailureRow, fix: FixRow, project: str) -> bool:
-    if not worth_telling(row.family, row.signature, fix.steps, fix.succeeded_as):
-        return False
-    if fix.untrusted == "disables a check" or _known_to_all(fix):
-        return False
-    roots = {source.root for source in _evidence(db, fix.id, project)}
-    enough = 1 if fix.status == "active" and not _only_a_slip(fix) else _MIN_SESSIONS
-    return len(roots) >= enough
+def _worth_telling(row: FailureRow, fix: FixRow) -> bool:
+    """What one session did once is told with its failure, while that is likely to come back."""
+    return (
+        worth_telling(row.family, row.signature, fix.steps, fix.succeeded_as)
+        and fix.untrusted != "disables a check"
+        and not _known_to_all(fix)
+        and (not fix.succeeded_as or _program(row) in {one.program for one in taken_apart(fix.succeeded_as)})
+    )
 
 
-def _only_a_slip(fix: FixRow) -> bool:
-    """An option that does not exist, left out or replaced the next time, and never tried again."""
-    return any(action in ("drop", "replace") for action, _ in fix.steps)
+def _program(row: FailureRow) -> str:
+    """The program whose report the error is."""
+    found = taken_apart(told_command(row.command, row.error, family=row.family))
+    return found[0].program if found else ""
 
 
 def _known_to_all(fix: FixRow) -> bool:
@@ -209,7 +210,8 @@ def _known_to_all(fix: FixRow) -> bool:
 
 
 def _sentence(row: FailureRow, fix: FixRow) -> str:
-    return fix_sentence(row.signature, row.command, [Step(*step) for step in fix.steps], fix.succeeded_as)
+    failed = told_command(row.command, row.error, family=row.family) or row.command
+    return fix_sentence(row.signature, failed, [Step(*step) for step in fix.steps], fix.succeeded_as)
 
 
 def _one_per_failure(
@@ -234,8 +236,11 @@ def _one_per_failure(
     return chosen
 
 
-def _fixed(db: Database, project: str, sentence: str, pairs: list[tuple[FailureRow, FixRow]]) -> Found:
+def _fixed(db: Database, project: str, sentence: str, pairs: list[tuple[FailureRow, FixRow]]) -> Found | None:
+    """None where too few sessions did it."""
     cited = [source for _, fix in pairs for source in _evidence(db, fix.id, project)]
+    if len({source.root for source in cited}) < _MIN_SESSIONS:
+        return None
     row, _ = pairs[0]
     first = cited[0]
     return Found(

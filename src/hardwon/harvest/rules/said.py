@@ -76,6 +76,7 @@ _POINTS = _form(
     r"^(?:(?:do not|don'?t|please) )?\w+ (?:it|them)\b",
     r"\b(?:need|want|use|like|do|add|put) (?:it|them)\b(?! yourself)",
     r"\b(?:want this|from above)\b",
+    r"^(?:before|after|once|while|when|if|until) (?:you|we|i) [^,]{0,24}\b(?:it|this|that|them),",
     "^(?:这|那|他|它|これ|それ|その)",
 )
 _GUESSES = _form(

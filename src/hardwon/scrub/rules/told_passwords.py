@@ -148,28 +148,23 @@ _WHOSE = re.compile(
 def mentions(lowered: str, few: bool = False) -> list[Mention]:
     """In order, none within another; not where a shell reads a variable."""
     found: list[Mention] = []
+    reads_variables = "$" in lowered
     for name in (_FEW_NAMES if few else _ANY_NAME).present(lowered):
         start, size, kind, whole = lowered.find(name), len(name), _KIND_OF[name], name in _WHOLE
-        while start >= 0:
+        left = _MAX_WORDS  # more are not looked at
+        while start >= 0 and left:
             end = start + size
-            is_word = whole and lowered[end : end + 1].isalpha() and lowered[end] <= _LAST_GREEK_OR_SLAVIC
-            if kind != "password" and not is_word:
-                is_word = lowered[end : end + 1] in _GOES_ON and not _WHOSE.search(lowered, max(0, start - 16), start)
-            if (
-                name in _FEW
-                and not _LINKED.match(lowered, end)
-                and not _WHOSE.search(lowered, max(0, start - 16), start)
-            ):
-                is_word = True
-            if _READ.search(lowered, max(0, start - 40), end) and not _SET_THERE.match(lowered, end):
-                is_word = True
-            if (
-                not is_word
-                and not lowered.startswith("less", end)
-                and not _OTHER_WORD.search(lowered, max(0, start - 16), end)
-            ):
-                whose = kind in ("short", "pass") and _WHOSE.search(lowered, max(0, start - 16), start)
-                found.append(Mention(start, end, "password" if whose else kind))
+            if not (whole and lowered[end : end + 1].isalpha() and lowered[end] <= _LAST_GREEK_OR_SLAVIC):
+                whose = kind != "password" and _WHOSE.search(lowered, max(0, start - 16), start) is not None
+                is_word = lowered.startswith("less", end)
+                if kind != "password" and not whose:
+                    is_word |= lowered[end : end + 1] in _GOES_ON or (name in _FEW and not _LINKED.match(lowered, end))
+                if not is_word and reads_variables:
+                    read = _READ.search(lowered, max(0, start - 40), end)
+                    is_word = read is not None and not _SET_THERE.match(lowered, end)
+                if not is_word and not _OTHER_WORD.search(lowered, max(0, start - 16), end):
+                    found.append(Mention(start, end, "password" if whose and kind in ("short", "pass") else kind))
+                    left -= 1
             start = lowered.find(name, end)
     kept: list[Mention] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
@@ -181,7 +176,7 @@ def mentions(lowered: str, few: bool = False) -> list[Mention]:
 # What stands near it.
 
 _REACH_BEFORE, _REACH_AFTER, _LINE = 60, 100, 160
-_MAX_WORDS = 5_000
+_MAX_WORDS = 3_000
 _OPENING = "\"'`“„«「『‘"
 _QUOTES = _OPENING + "”»」』’"
 _FAR_EAST = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
@@ -489,6 +484,16 @@ _PLAIN = frozenset("word Word WORD joined camel phrase name-9 mixed-9 common-9 d
 
 
 _NO_POINTS = -9
+_IN_A_TEMPLATE = re.compile(r"(?:\$\{[^}\s]*|%\()\Z")
+_IN_AN_ADDRESS = re.compile(r"@\S*\Z")
+_MEMBER = re.compile(r"\.\w")
+_ASKS = re.compile(r"[?:>.]\s*\n")
+_SENTENCE_ENDS = re.compile(r"[.;!?。；！？](?:[ ]|\Z)(?!.*[.;!?。；！？][ ])|[{}]|\?(?=[a-z])")
+_SEPARATORS = re.compile(r"[=:,;&]")
+_SENTENCE_OR_LINE_ENDS = re.compile(r"[.;!?\n]")
+_BRACKET_OPENS = re.compile(r"\s*[(（]\s*(?:the\s|das\s|la\s|le\s)?\Z")
+_CLAUSE_ENDS = re.compile(r"[.;:=!。]")
+_SERVES_AS = re.compile(r"\s?(?:作为|作為|当|當|做|という|を)")
 
 
 def judged(candidate: Candidate, few: bool = False) -> int:
@@ -499,7 +504,7 @@ def judged(candidate: Candidate, few: bool = False) -> int:
         not shape.name
         or candidate.value.lower() in _KIND_OF
         or lowered[start - 1 : start] == "/"
-        or re.search(r"(?:\$\{[^}\s]*|%\()\Z", lowered[max(0, start - 48) : start])
+        or _IN_A_TEMPLATE.search(lowered, max(0, start - 48), start)
     ):
         return _NO_POINTS
     best = _NO_POINTS
@@ -662,8 +667,8 @@ def _ahead(lowered: str, mention: Mention, start: int, end: int) -> tuple[str, i
         return "none", 0
     if (
         MARK_ENDS[0] in rest
-        or re.search(r"@\S*\Z", rest)
-        or re.match(r"\.\w", rest)
+        or _IN_AN_ADDRESS.search(rest)
+        or _MEMBER.match(rest)
         or ("\n" not in rest and not rest.startswith((" for ", " of ")) and _OF_USER.search(rest))
     ):
         return "none", 0
@@ -672,7 +677,7 @@ def _ahead(lowered: str, mention: Mention, start: int, end: int) -> tuple[str, i
     if "\n" in rest:
         if not _is_alone(lowered, start, end):
             return "none", 0
-        return ("asked", 2) if re.search(r"[?:>.]\s*\n", rest) else ("line", -2)
+        return ("asked", 2) if _ASKS.search(rest) else ("line", -2)
     bare = rest.rstrip(_QUOTES + "*([{<@ \t(（" if rest[-1:] in _QUOTES else _QUOTES + "* \t")
     if not bare and tail in ("'s", "’s"):
         return "is", 3
@@ -680,7 +685,7 @@ def _ahead(lowered: str, mention: Mention, start: int, end: int) -> tuple[str, i
         return "adjacent", 2 if mention.kind == "locked" else _is_given(
             lowered, mention.start, _ends_line(lowered, end)
         )
-    if ended := re.search(r"[.;!?。；！？](?:[ ]|\Z)(?!.*[.;!?。；！？][ ])|[{}]|\?(?=[a-z])", bare):
+    if ended := _SENTENCE_ENDS.search(bare):
         words = _WORDS.findall(bare[ended.end() :])
         if ended[0] in "{}" or len(words) > _NEXT_WORDS:
             return "far", -1
@@ -690,7 +695,7 @@ def _ahead(lowered: str, mention: Mention, start: int, end: int) -> tuple[str, i
     words = _WORDS.findall(bare)
     sign = bare[-1]
     if sign in _SIGNS or bare.endswith(("->", "=>", "–", "—", " -", ":-")) or bare == "-":
-        if re.search(r"[=:,;&]", bare[:-1].rstrip(" -=:>")) or bare.count(")") > bare.count("("):
+        if _SEPARATORS.search(bare[:-1].rstrip(" -=:>")) or bare.count(")") > bare.count("("):
             return "other-key", 0
         return "sign", 3 if len(words) <= 6 else 2
     if bare.strip(_QUOTES + " ") == ">":
@@ -755,7 +760,7 @@ _WITHOUT_IS = ("şifresi", "parolası", "jelszav", "jelszó")
 
 def _is_given(lowered: str, start: int, ends: bool) -> int:
     """Points for what gives the value before the mention: `log in with user bob and the password …`."""
-    before = re.split(r"[.;!?\n]", lowered[max(0, start - 48) : start])[-1]
+    before = _SENTENCE_OR_LINE_ENDS.split(lowered[max(0, start - 48) : start])[-1]
     words = _WORDS.findall(before)
     if _USER.search(before):
         return 3
@@ -780,14 +785,14 @@ def _behind(lowered: str, mention: Mention, start: int, end: int) -> tuple[str, 
     words = _WORDS.findall(rest)
     if not rest.strip():
         return "adjacent-behind", 0
-    if re.match(r"\s*[(（]\s*(?:the\s|das\s|la\s|le\s)?\Z", rest):
+    if _BRACKET_OPENS.match(rest):
         return "bracket-behind", 2
-    if re.search(r"[.;:=!。]", rest):
+    if _CLAUSE_ENDS.search(rest):
         return "far-behind", -1
     first = words[0] if words else ""
     if first in _AS and len(words) <= 4:
         return "as-behind", 3
-    if re.match(r"\s?(?:作为|作為|当|當|做|という|を)", rest):
+    if _SERVES_AS.match(rest):
         return "as-behind", 3
     if (first in _SAYS or rest.startswith((", that", ", das ist", ", c'est"))) and len(words) <= 5:
         return "is-behind", 3

@@ -11,13 +11,13 @@ from litestar.params import Parameter
 from litestar.response import Redirect
 
 from hardwon.api import Hardwon
+from hardwon.api.failing import EVER, Failing, failing, failing_alike
 from hardwon.api.failures import Failures
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Which, Window
 from hardwon.model.nouns import Failure, Fix
 from hardwon.serve import browse, permissions
-from hardwon.serve.browse import Failing
 from hardwon.serve.pages import charts, frame
 from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
 from hardwon.serve.resources.failures import known_to
@@ -38,8 +38,6 @@ _MOST_MET = 500
 _DAY = 24 * 3600 * 1_000_000
 _DAYS_TOLD = 30
 _WEEKS_DRAWN, _FEWEST_WEEKS = 26, 12
-EVER = (0, 2**62)
-"""Clocks of sessions may be ahead of ours."""
 Choice = Annotated[str, Parameter(max_length=20)]
 
 
@@ -133,8 +131,8 @@ def listed(
 
         def found() -> tuple[list[Failing], list[Key]]:
             if kind:
-                return browse.failing_alike(memory, which, kind, only_here=here), []
-            return browse.failing(memory, which, only_here=here, after=key, limit=PER_PAGE + 1)
+                return failing_alike(memory.reading(), which, kind, only_here=here), []
+            return failing(memory.reading(), which, only_here=here, after=key, limit=PER_PAGE + 1)
 
         what = ("failures", which, kind, here, key)
         listed = browse.counted(memory, what, found) if memory.exists else ([], [])
@@ -181,14 +179,14 @@ def decide_many(request: Asked) -> Redirect:
 
 
 def told(
-    request: Asked, memory: Hardwon, failing: Sequence[Failing], project: str | None, between: tuple[int, int]
+    request: Asked, memory: Hardwon, listed: Sequence[Failing], project: str | None, between: tuple[int, int]
 ) -> Table:
     """With sparklines over the same days, on the same scale."""
-    if not failing:
+    if not listed:
         return Table([], 0, 0, 0)
-    ids = [id for one in failing for id in one.ids]
+    ids = [id for one in listed for id in one.ids]
     met = browse.when_met(memory, ids, project=project, between=between)
-    times = {one.failure.id: [at for id in one.ids for at, _ in met[id]] for one in failing}
+    times = {one.failure.id: [at for id in one.ids for at, _ in met[id]] for one in listed}
     found = [at for some in times.values() for at in some]
     first = between[0] or min(found) // _DAY * _DAY
     days, counts = charts.binned(times, first, max(found) if between == EVER else between[1])
@@ -205,7 +203,7 @@ def told(
             [Alike(each, _apart(each, one.failure), _best(each), back.get(each.id)) for each in one.alike],
             one.ids,
         )
-        for one in failing
+        for one in listed
     ]
     return Table(rows, days, most, sum(row.tokens for row in rows))
 

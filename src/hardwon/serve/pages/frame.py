@@ -102,7 +102,7 @@ def spoken(text: str) -> Markup:
 
 
 SAID_BY = {
-    "human": "said by a person",
+    "human": "said or approved by a person",
     "measured": "counted in sessions",
     "corroborated": "said by several sources",
     "claimed": "said by an agent",

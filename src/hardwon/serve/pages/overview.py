@@ -12,6 +12,7 @@ from litestar import Response, Router
 from litestar.params import Parameter
 
 from hardwon.api import Hardwon
+from hardwon.api.failing import EVER, failing
 from hardwon.clock import ago, moment, now, to_microseconds
 from hardwon.harvest.distil.chosen import OFF, installed
 from hardwon.harvest.rules.said import habits
@@ -20,7 +21,7 @@ from hardwon.measure.tallies import Again, Window
 from hardwon.model.nouns import Bootstrap, Lesson, Line
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import charts, frame
-from hardwon.serve.pages.failures import EVER, Period, last_month, monday, told
+from hardwon.serve.pages.failures import Period, last_month, monday, told
 from hardwon.serve.pages.frame import page, url
 from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
@@ -79,10 +80,10 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
 def _sums(memory: Hardwon, project: str | None, last: int, period: Period, limited: bool) -> dict[str, Any]:
     between = (period.since, period.until)
     which = Counted(project, between, of_agents=False, muted=False, again=True)
-    failing, _ = browse.failing(memory, which, only_here=limited, limit=_SHOWN)
+    found, _ = failing(memory.reading(), which, only_here=limited, limit=_SHOWN)
     return {
         "proof": _proof(memory, project or "", period),
-        "failing": failing,
+        "failing": found,
         "said": browse.said_again(memory, project=project, limit=_SHOWN),
         "habits": habits(memory.reading(), project, _HABITS_SHOWN),
         "learned": browse.learned(memory, project=project, since=last - _WEEK, limit=_SHOWN),

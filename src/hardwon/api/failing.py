@@ -1,0 +1,94 @@
+"""What keeps failing, as lists show it: what a formatter says of each file is one row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from hardwon.api import failures
+from hardwon.clock import moment
+from hardwon.model.nouns import Failure
+from hardwon.store import failures as stored
+from hardwon.store import pages
+from hardwon.store.database import Database
+from hardwon.store.pages import Counted, FailingRow, Key
+
+EVER = (0, 2**62)
+"""Clocks of sessions may be ahead of ours."""
+
+
+class Failing(NamedTuple):
+    """A row of what fails."""
+
+    failure: Failure
+    alike: list[Failure]
+    """Those that are shown as this one row, the most widespread first; none if it is one."""
+
+    @property
+    def ids(self) -> list[str]:
+        return [one.id for one in self.alike] or [self.failure.id]
+
+
+_MOST_ALIKE = 500
+_LEAST_IN_COMMON = 8
+"""Characters that errors begin with alike, to be told by."""
+
+
+def failing(
+    db: Database, which: Counted, *, only_here: bool = False, after: Key | None = None, limit: int
+) -> tuple[list[Failing], list[Key]]:
+    """What was met between two moments, counted there, the most widespread first."""
+    found = pages.failing(db, which, after=after, limit=limit)
+    kinds = pages.kinds(db, [one.id for one in found])
+    parts = [pages.of_kind(db, kinds[one.id], which, _MOST_ALIKE) if one.id in kinds else [one] for one in found]
+    rows = [
+        (_row(one, _known(db, which, each, only_here)), one) for one, each in zip(found, parts, strict=True) if each
+    ]
+    return [row for row, _ in rows if row], [key for row, key in rows if row]
+
+
+def row_with(db: Database, which: Counted, id: str) -> Failing | None:
+    """The row that lists show for a failure and others like it; None where it is shown by itself."""
+    kind = pages.kinds(db, [id]).get(id)
+    parts = pages.of_kind(db, kind, which, _MOST_ALIKE) if kind else []
+    if kind is None or len(parts) < 2:
+        return None
+    return _row(pages.count_of_kind(db, kind, which), _known(db, which, parts, only_here=False))
+
+
+def failing_alike(db: Database, which: Counted, id: str, *, only_here: bool = False) -> list[Failing]:
+    """Those of a row that is several, one by one."""
+    kind = pages.kinds(db, [id]).get(id)
+    rows = pages.of_kind(db, kind, which, _MOST_ALIKE) if kind else []
+    return [Failing(each, []) for each in _known(db, which, rows, only_here)]
+
+
+def _known(db: Database, which: Counted, counts: Sequence[FailingRow], only_here: bool) -> list[Failure]:
+    known = [pages.failure_in(db, one.id, which.project) if which.project else stored.get(db, one.id) for one in counts]
+    rows = [row._replace(**one._asdict()) for row, one in zip(known, counts, strict=True) if row]
+    return failures.with_fixes(db, rows, which.project if only_here else None)
+
+
+def _row(counts: FailingRow, alike: list[Failure]) -> Failing | None:
+    """None for what was forgotten meanwhile."""
+    if len(alike) < 2:
+        return Failing(alike[0], []) if alike else None
+    words = _in_common([each.error for each in alike])
+    fixes = [fix for each in alike for fix in each.fixes]
+    told = {"sessions": counts.sessions, "occurrences": counts.occurrences, "last_seen": moment(counts.last_seen)}
+    return Failing(replace(alike[0], error=words, fixes=fixes, **told), alike)
+
+
+def _in_common(errors: list[str]) -> str:
+    """The words with which all begin or, where these are few, end; those of the newest where nothing is the same."""
+    begin, end = _same(errors), _same([error[::-1] for error in errors])[::-1]
+    said = f"{begin} …" if len(begin) >= max(len(end), _LEAST_IN_COMMON) else end
+    return said if len(said) >= _LEAST_IN_COMMON else errors[0]
+
+
+def _same(errors: list[str]) -> str:
+    words_of_each = zip(*(error.split(" ") for error in errors), strict=False)
+    return " ".join(each[0] for each in takewhile(lambda each: len({*each}) == 1, words_of_each))

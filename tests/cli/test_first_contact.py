@@ -1,0 +1,250 @@
+"""What a newcomer types and expects: several words, the end of a path, what to do next, in plain words."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hardwon.cli import extras, why
+from hardwon.harvest.rules.catalogue import RULES
+from hardwon.model.lesson import DISTILLED, STATUSES
+from tests.conftest import EXAMPLES, ClaudeSession, Run
+from tests.terminal import on_a_terminal
+
+MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
+
+
+@pytest.fixture
+def learned(hardwon: Run) -> Run:
+    assert hardwon("harvest", "--mine", EXAMPLES).returncode == 0
+    return hardwon
+
+
+def a_lesson(run: Run, text: str) -> str:
+    """The id of a new lesson that holds everywhere."""
+    return run("remember", text, "--global").stdout.split()[0]
+
+
+# Words.
+
+
+@pytest.mark.parametrize("command", ["search", "map -p tidepool", "how -p tidepool"])
+def test_several_words_need_no_quotes(learned: Run, command: str) -> None:
+    apart = learned(*command.split(), "run", "tests")
+    assert (apart.returncode, apart.stdout) == (0, learned(*command.split(), "run tests").stdout)
+    assert apart.stdout
+
+
+def test_the_name_alone_shows_a_screen_and_help_shows_all(hardwon: Run) -> None:
+    alone = hardwon()
+    assert alone.returncode == 2
+    assert len(alone.stderr.splitlines()) < 23
+    assert "hardwon --help" in alone.stderr
+    assert "rules" in alone.stderr
+    everything = hardwon("--help")
+    assert everything.returncode == 0
+    assert "List the rules that find lessons in sessions." in everything.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("failures --limit x", "'x' is not a whole number."), ("failures --limit 0", "0 is too low: at least 1."),
+     ("how --limit 900", "900 is not between 1 and 200.")],
+)  # fmt: skip
+def test_a_number_that_is_none_is_said_in_plain_words(hardwon: Run, given: str, said: str) -> None:
+    done = hardwon(*given.split())
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_setting_typed_wrong_is_said_once(hardwon: Run) -> None:
+    done = hardwon("config", "experimnt", "on")
+    assert (done.returncode, done.stderr) == (1, "hardwon: unknown setting 'experimnt'; did you mean 'experiment'?\n")
+
+
+def test_installing_for_nobody_says_who_is_here_and_who_could_be(hardwon: Run, tmp_path: Path) -> None:
+    none = hardwon("install")
+    assert (none.returncode, none.stdout) == (1, "")
+    assert "name an agent, as in `hardwon install claude-code` (known: claude-code, codex" in none.stderr
+    (tmp_path / "user" / ".codex").mkdir()
+    some = hardwon("install").stderr
+    assert "`hardwon install codex` (found here: codex; also known: claude-code, gemini" in some
+
+
+def test_a_question_breaks_between_words(learned: Run, home: Path) -> None:
+    seen = on_a_terminal("uninstall", "--all", "--purge", typed="n\n", columns=len(str(home)) + 30)
+    assert " and\neverything Hardwon has learned? [y/N]:" in seen
+    assert home.exists()
+
+
+# Lessons.
+
+
+def test_where_a_line_is_seen_it_is_said_how_to_drop_it(learned: Run) -> None:
+    id = a_lesson(learned, "Releases are cut on Mondays.")
+    assert f"Wrong? `hardwon review --reject {id}`" in learned("why", id).stdout
+    assert "Wrong? `hardwon review --reject ID`" in learned("lessons").stderr
+    learned("review", "--reject", id)
+    assert "Wrong?" not in learned("why", id).stdout
+    rejected = learned("lessons", "--status", "rejected")
+    assert rejected.stdout == learned("lessons", "--status", "invalid").stdout
+    assert id in rejected.stdout
+
+
+def test_lessons_fit_the_screen_and_say_how_many_are_left(hardwon: Run) -> None:
+    for number in range(30):
+        a_lesson(hardwon, f"Gauge {number} of the reef is read at noon, since its clock is wrong in the morning.")
+    screen = on_a_terminal("lessons", lines=24).rstrip().split("\n")
+    assert 10 < len(screen) <= 21, "what is said below it has room, too"
+    assert screen[0].startswith("ID")
+    assert len(hardwon("lessons").stdout.splitlines()) == 31, "a pipe gets all"
+    assert len(json.loads(hardwon("lessons", "--json").stdout)) == 30
+    some = hardwon("lessons", "--limit", "4")
+    assert len(some.stdout.splitlines()) == 5
+    assert "26 more: `hardwon lessons --limit 30`" in some.stderr
+
+
+def test_what_waits_for_review_is_called_so(hardwon: Run) -> None:
+    hardwon("remember", "Gauges are read at noon.", "--global", "--candidate")
+    listed = hardwon("lessons").stdout
+    assert "Gauges are read at noon. (waits for review)" in listed
+
+
+def test_a_lesson_that_is_there_already_is_said_to_be(hardwon: Run) -> None:
+    first, second = (hardwon("remember", "Gauges are read at noon.", "--global").stdout for _ in range(2))
+    id = first.split()[0]
+    assert first == f"{id} active everywhere\n"
+    assert second == f"{id} was known already: active everywhere\n"
+
+
+def test_without_a_store_lessons_answer_as_other_commands_do(hardwon: Run) -> None:
+    other = hardwon("failures")
+    assert "run `hardwon up` first" in other.stderr
+    asked = hardwon("lessons")
+    assert (asked.returncode, asked.stdout, asked.stderr) == (other.returncode, "", other.stderr)
+    assert hardwon("lessons", "--json").stdout == "[]\n"
+
+
+def test_why_says_in_plain_words_what_a_lesson_was_learned_from(learned: Run) -> None:
+    found = json.loads(learned("lessons", "--json").stdout)
+    drawn = next(one for one in found if one["rule"] == "fixed-by-command")
+    said = learned("why", drawn["id"]).stdout
+    assert "learned from: a command that failed and then worked" in said
+    assert "hardwon inspect FILE --message NUMBER" in said
+    assert f"`hardwon why {drawn['failure'][:9]}" in said
+    assert "measured" not in said
+    assert "fixed-by-command" not in said
+
+
+def test_what_an_agent_said_stays_an_agents_words_when_a_person_approves(hardwon: Run, tmp_path: Path) -> None:
+    decided = "Use `postgres` for the cache of the gauges in the northern reef, because other stations read it as well."
+    ClaudeSession("claims", day=9).user("plan").says(f"## Decisions\n- {decided}").write(tmp_path / "l")
+    hardwon("harvest", tmp_path / "l")
+    (claimed,) = json.loads(hardwon("lessons", "--json").stdout)
+    assert "an agent's words on what was decided (" in hardwon("why", claimed["id"]).stdout
+    hardwon("review", "--promote", claimed["id"])
+    assert "an agent's words on what was decided (approved by a person)" in hardwon("why", claimed["id"]).stdout
+
+
+def test_every_rule_and_status_has_plain_words() -> None:
+    assert {rule.name for rule in RULES} | {DISTILLED, "remember"} == set(why._LEARNED_FROM)
+    assert set(why._STATUSES) == set(STATUSES)
+
+
+# Files.
+
+
+@pytest.fixture
+def visited(hardwon: Run, tmp_path: Path) -> Run:
+    for day in range(1, 13):
+        session = ClaudeSession(f"s{day}", day=day).user("mend the reef").edit("/srv/work/reef/src/ui/Tide.tsx", "a")
+        if day == 1:
+            session.edit("/srv/work/reef/src/ui/index.ts", "a").edit("/srv/work/reef/src/api/index.ts", "a")
+        session.run("make check", "ok").write(tmp_path / "logs")
+    hardwon("harvest", "--mine", tmp_path / "logs")
+    return hardwon
+
+
+def test_blame_finds_a_file_by_the_end_of_its_path(visited: Run) -> None:
+    whole = visited("blame", "src/ui/Tide.tsx", "-p", "reef").stdout
+    assert "mend the reef" in whole
+    for end in ("Tide.tsx", "ui/Tide.tsx"):
+        found = visited("blame", end, "-p", "reef")
+        assert (found.stdout, found.stderr) == (whole, "src/ui/Tide.tsx:\n")
+    assert "No session" in visited("blame", "ide.tsx", "-p", "reef").stderr
+
+
+def test_blame_lists_the_files_where_several_end_so(visited: Run) -> None:
+    done = visited("blame", "index.ts", "-p", "reef")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "2 files end so, name more of the path: src/api/index.ts, src/ui/index.ts" in done.stderr
+
+
+def test_the_map_leaves_out_what_one_session_of_many_went_to(visited: Run) -> None:
+    said = visited("map", "-p", "reef").stdout
+    assert "src/ui/Tide.tsx" in said
+    assert "index.ts" not in said
+    assert "index.ts" in visited("map", "-p", "reef", "--limit", "10").stdout
+    whole = json.loads(visited("map", "-p", "reef", "--json").stdout)
+    assert {one["path"] for one in whole["files"]} >= {"src/ui/index.ts", "src/api/index.ts"}
+
+
+def test_where_all_was_visited_once_the_map_still_tells_it(hardwon: Run, tmp_path: Path) -> None:
+    for day in range(1, 13):
+        ClaudeSession(f"s{day}", day=day).edit(f"/srv/work/reef/src/g{day}.py", "a").write(tmp_path / "logs")
+    hardwon("harvest", "--mine", tmp_path / "logs")
+    assert "src/g12.py" in hardwon("map", "-p", "reef").stdout
+
+
+# Extras.
+
+
+def installing(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    monkeypatch.setattr(extras, "_installer", lambda: [sys.executable, "-c", program])
+
+
+def test_an_extra_is_installed_quietly_and_says_what_can_be_done_now(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    installing(monkeypatch, "print('Collecting litestar')")
+    extras.add("serve")
+    said = capfd.readouterr()
+    assert said.out == "Installed serve. Now: `hardwon open`\n"
+    assert re.fullmatch(r"installing serve: \d+ packages and what they need; this can take minutes\n", said.err)
+
+
+def test_where_an_extra_cannot_be_installed_all_that_was_said_is_shown(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    installing(monkeypatch, "import sys; print('Collecting litestar'); sys.exit('no such host')")
+    with pytest.raises(extras.HardwonError, match="see the output above"):
+        extras.add("serve")
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert "Collecting litestar" in said.err
+    assert "no such host" in said.err
+
+
+def test_a_lesson_that_the_repository_itself_tells_is_said_to_be_left_out(
+    tmp_path: Path, hardwon: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = tmp_path / "reef"
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    (repository / "CLAUDE.md").write_text("Always run `make check` before committing.\n")
+    monkeypatch.chdir(repository)
+    said = hardwon("remember", "Run make check before committing").stdout
+    assert said.rstrip().endswith("active in reef, but not told: stands in CLAUDE.md")
+    assert "not told at the start of a session: stands in CLAUDE.md" in hardwon("why", said.split()[0]).stdout
+
+
+def test_a_lesson_for_a_project_that_is_not_known_is_refused_and_makes_none(learned: Run) -> None:
+    before = learned("projects", "--json").stdout
+    done = learned("remember", "Releases are cut on Mondays.", "--project", "tidepol")
+    assert done.returncode == 1
+    assert "no project 'tidepol'; choose one of" in done.stderr
+    assert learned("projects", "--json").stdout == before
