@@ -194,6 +194,13 @@ def test_the_map_leaves_out_what_one_session_of_many_went_to(visited: Run) -> No
     assert {one["path"] for one in whole["files"]} >= {"src/ui/index.ts", "src/api/index.ts"}
 
 
+def test_the_map_says_when_nothing_speaks_of_the_task(visited: Run) -> None:
+    unknown = "Nothing known here speaks of that task."
+    assert unknown in visited("map", "brew coffee", "-p", "reef").stdout
+    assert unknown not in visited("map", "mend Tide.tsx", "-p", "reef").stdout
+    assert unknown not in visited("map", "-p", "reef").stdout
+
+
 def test_where_all_was_visited_once_the_map_still_tells_it(hardwon: Run, tmp_path: Path) -> None:
     for day in range(1, 13):
         ClaudeSession(f"s{day}", day=day).edit(f"/srv/work/reef/src/g{day}.py", "a").write(tmp_path / "logs")

@@ -50,10 +50,12 @@ def test_hints_name_the_command_as_the_shell_finds_it(learned: Path, tmp_path: P
 def test_the_page_is_offered_with_what_it_needs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _say_next(examples=False, ids=True)
-    assert "hardwon open  " in capsys.readouterr().out
+    _say_next(examples=False, ids=True, waiting=3)
+    said = capsys.readouterr().out
+    assert "hardwon open  " in said
+    assert re.search("hardwon review +3 lessons to approve or reject", said)
     monkeypatch.setitem(sys.modules, "litestar", None)
-    _say_next(examples=False, ids=True)
+    _say_next(examples=False, ids=True, waiting=3)
     assert "hardwon extras add serve" in capsys.readouterr().out
 
 
@@ -167,6 +169,7 @@ def test_the_first_look_is_of_a_project_that_says_something_and_the_whole_report
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hardwon.cli.up._FIRST_SECONDS", 0.0)
+    monkeypatch.setattr("hardwon.cli.up._SOON_SECONDS", 0.0)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     error = "ModuleNotFoundError: No module named 'asyncpg'"
     loud = [ClaudeSession(f"loud{day}", day=day).run("pytest -q", error, exit_code=1).write(tmp_path) for day in (1, 2)]
@@ -184,6 +187,9 @@ def test_the_first_look_is_of_a_project_that_says_something_and_the_whole_report
     said = shown(home / "one", [*loud, quiet])
     assert said.index(first) < said.index("1 of its 2 errors (once a session each) had come up") < said.index(whole)
     assert re.findall(r"^(\w+): \d sessions?", said, re.MULTILINE) == ["reef", "reef"]
+    monkeypatch.setattr("hardwon.cli.up._SOON_SECONDS", 60.0)
+    assert first not in shown(home / "soon", [*loud, quiet])
+    monkeypatch.setattr("hardwon.cli.up._SOON_SECONDS", 0.0)
     said = shown(home / "other", [quiet, loud[1], loud[0]])
     assert first not in said
     assert whole not in said

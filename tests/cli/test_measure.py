@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,7 +35,8 @@ def test_every_number_comes_with_its_count_and_its_label(harvested: Path, hardwo
 
 
 def test_people_get_a_table_and_are_told_what_is_missing(harvested: Path, hardwon: Run) -> None:
-    done = hardwon("measure")
+    assert re.search(r"errors seen before[^§]+\d+ more numbers: `hardwon measure --all`", hardwon("measure").stdout)
+    done = hardwon("measure", "--all")
     assert (done.returncode, done.stderr) == (0, "")
     assert "errors seen before" in done.stdout
     assert "No data yet" in done.stdout

@@ -24,6 +24,14 @@ def test_open_starts_a_service_that_ends_by_itself(hardwon: Run, home: Path) -> 
     assert (home / "serve.log").read_bytes() == b""
 
 
+def test_the_service_can_be_stopped(hardwon: Run, home: Path) -> None:
+    assert hardwon("open", "--stop").stdout == "No service was running.\n"
+    hardwon("open", "--no-browser")
+    assert hardwon("open", "--stop").stdout == "Stopped.\n"
+    with held(home / LOCK) as free:
+        assert free
+
+
 def test_open_finds_the_service_that_runs_and_makes_no_token_that_nobody_sees(hardwon: Run, home: Path) -> None:
     with served(environment(home, Path())) as service:
         told = json.loads(hardwon("open", "--no-browser", "--json").stdout)

@@ -19,6 +19,8 @@ _ROWS = 10
 _MANY_SESSIONS = 10
 _IN_ONE = re.compile(r"(?:[\w-]+: )?\w+ in 1 of (\d+) sessions(?! about| with)")
 """What the map says of files and commands that one session went to."""
+_ABOUT_IT = re.compile(r" sessions (?:about|with) |^its name has |\bnamed\b")
+"""What the map says of files and commands that have to do with the task."""
 _PATHS_NAMED = 5
 Limit = Annotated[int, typer.Option(help="Maximum number of rows of each.", min=1, max=200)]
 
@@ -50,7 +52,8 @@ def map_(
     said = " ".join(words or ())
     with Hardwon() as memory:
         wanted = project or (said if _is_project(memory, said, task) else ".")
-        found = memory.map(wanted, task=task or ("" if wanted == said else said), limit=limit or _ROWS)
+        task = task or ("" if wanted == said else said)
+        found = memory.map(wanted, task=task, limit=limit or _ROWS)
         if svg is not None:
             from hardwon.durable import write_whole
 
@@ -61,7 +64,7 @@ def map_(
     elif not found.files and not found.commands:
         say("Nothing is known of this project's files yet.", err=True)
     else:
-        _print(found, whole=limit is not None)
+        _print(found, task=task, whole=limit is not None)
 
 
 def _is_project(memory: Hardwon, words: str, task: str) -> bool:
@@ -74,11 +77,13 @@ def _is_project(memory: Hardwon, words: str, task: str) -> bool:
         return "several" in str(error)
 
 
-def _print(found: Map, *, whole: bool) -> None:
+def _print(found: Map, *, task: str, whole: bool) -> None:
     all_rows = {
         "FILE": [(one.path, one.why) for one in found.files],
         "COMMAND": [(one.command, one.why) for one in found.commands],
     }
+    if task and not any(_ABOUT_IT.search(row[1]) for rows in all_rows.values() for row in rows):
+        say("Nothing known here speaks of that task. What most sessions needed:\n")
     telling = {heading: [row for row in rows if not _says_little(row[1])] for heading, rows in all_rows.items()}
     told = all_rows if whole or not any(telling.values()) else telling
     parts = [(heading, rows) for heading, rows in told.items() if rows]

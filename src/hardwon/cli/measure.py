@@ -23,6 +23,13 @@ _SAYS = {
 }
 
 
+_DETAILS = {
+    *("lessons_a_million_tokens", "knowledge_age", "old_knowledge", "brier", "skill", "calibration_gap", "unresolved"),
+    *("unjudged", "redactions", "hook_p95"),
+}
+"""Metrics that are for whoever asks for all of them."""
+
+
 def measure(
     since: Annotated[str | None, typer.Option(help="Only from this date, YYYY-MM-DD.")] = None,
     project: ProjectOption = None,
@@ -31,6 +38,7 @@ def measure(
     ] = False,
     write: Annotated[Path | None, typer.Option(help="Write a Markdown page with charts next to it.")] = None,
     snapshot: Annotated[bool, typer.Option("--snapshot", help="Save the numbers, to compare with later.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Every number, and those that have no data yet.")] = False,
     json: Json = False,
 ) -> None:
     """Show statistics about lessons, failures, hooks and results.
@@ -56,24 +64,23 @@ def measure(
     if json:
         print_json(found)
     elif write is None:
-        _print(found)
+        _print(found, details=all)
 
 
-def _print(found: Metrics) -> None:
+def _print(found: Metrics, *, details: bool) -> None:
     from hardwon.measure.dashboard import bounds, change, figure
 
     if not found.sessions:
         say("No sessions in this period. `hardwon up` reads those on this machine.")
         return
     say(f"{count(found.sessions, 'session')} since {day(found.since)}\n")
-    trend = any(metric.week is not None or metric.month is not None for metric in found.metrics)
+    told = [each for each in found.metrics if each.value is not None and (details or each.name not in _DETAILS)]
+    trend = any(metric.week is not None or metric.month is not None for metric in told)
     rows: list[list[object]] = []
-    labels = {metric.label for metric in found.metrics if metric.value is not None}
+    labels = {metric.label for metric in told}
     width = (7 if trend else 5) + (len(labels) > 1)
     group = ""
-    for metric in found.metrics:
-        if metric.value is None:
-            continue
+    for metric in told:
         if metric.group != group:
             group = metric.group
             rows.append([group.upper(), *[""] * (width - 1)])
@@ -89,8 +96,10 @@ def _print(found: Metrics) -> None:
     if len(shares) > 1:
         say(f"\nErrors seen before, by week: {bars(shares)} ({min(shares):.0%} to {max(shares):.0%})")
     missing = [metric.title for metric in found.metrics if metric.value is None]
-    if missing:
+    if missing and details:
         say(f"\nNo data yet: {'; '.join(missing)}.")
+    elif not details and (more := len(found.metrics) - len(told)):
+        say(f"\n{count(more, 'more number')}: `hardwon measure --all`.")
 
 
 def _print_experiment(found: Experiment, *, on: bool) -> None:

@@ -32,6 +32,7 @@ def replay(
     budget: Annotated[int | None, typer.Option(help="Token limit of a briefing.", min=0)] = None,
     failure_budget: Annotated[int | None, typer.Option(help="Token limit of the failures in it.", min=0)] = None,
     chart: Annotated[Path | None, typer.Option(help="Folder to write charts to, as SVG.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="Add each project, how it went over time, and notes.")] = False,
     json: Json = False,
 ) -> None:
     """Replay past sessions to see which errors Hardwon would have foreseen.
@@ -52,7 +53,7 @@ def replay(
     if json:
         print_json(report)
     else:
-        _print(report)
+        _print(report, details=all)
 
 
 def _draw(report: Report, folder: Path) -> None:
@@ -67,10 +68,17 @@ def _draw(report: Report, folder: Path) -> None:
         raise HardwonError(f"cannot write charts to {folder}: {error.strerror}") from None
 
 
-def _print(report: Report) -> None:
+def _print(report: Report, *, details: bool) -> None:
     if not report.errors:
         say(f"{report.sessions} sessions without an error: there is nothing to predict.")
         _print_maps(report)
+        return
+    if not details:
+        say(verdict(report))
+        if report.foreseeable:
+            _print_ways(report, details=False)
+        _print_maps(report)
+        say("\nEach project, how it went over time, and what is counted: `hardwon replay --all`.")
         return
     before = report.intervals["foreseeable_rate"]
     say(
@@ -83,7 +91,7 @@ def _print(report: Report) -> None:
         "differ."
     )
     if report.foreseeable:
-        _print_ways(report)
+        _print_ways(report, details=True)
     if report.foreseeable_anywhere:
         recalled = report.intervals["recalled_rate"]
         say(
@@ -131,7 +139,9 @@ def _print_maps(report: Report) -> None:
     """Whether the map would have led sessions where they went."""
     told = [one for one in report.maps if one.edited["the map"].n or one.commands["the map"].n]
     if told:
-        say("\n`hardwon map`: share of the known files and commands a session then needed that were in its top ten.\n")
+        say(
+            "\nOf the known files and commands that a session then needed, how many `hardwon map` had in its top ten:\n"
+        )
         table(
             ("PROJECT", "SESSIONS", "FILES EDITED", "BY FREQUENCY ALONE", "COMMANDS RUN"),
             [
@@ -149,7 +159,7 @@ def _share(found: Share) -> str:
     return "-" if found.value is None else f"{found.value:.0%}"
 
 
-def _print_ways(report: Report) -> None:
+def _print_ways(report: Report, *, details: bool) -> None:
     ways: dict[str, Report | Way] = {"Hardwon": report, "Hardwon, with the prompt": report.with_prompt}
     ways |= {_WAYS.get(name, name): way for name, way in report.baselines.items() if name != "nothing"}
     rows = []
@@ -166,12 +176,11 @@ def _print_ways(report: Report) -> None:
             )
         )
     say("\nHow many of these errors were named beforehand (foreseen), by what chooses the lines:\n")
-    table(
-        ("CHOSEN BY", "NAMED (95%)", "LINES CAME TRUE", "TOKENS", "HARDWON, WITH AS MANY"),
-        rows,
-        right=(1, 2, 3, 4),
-        spare=(4,),
-    )
+    headings = ("CHOSEN BY", "NAMED (95%)", "LINES CAME TRUE", "TOKENS", "HARDWON, WITH AS MANY")
+    if not details:
+        table(headings[:4], [row[:4] for row in rows], right=(1, 2, 3))
+        return
+    table(headings, rows, right=(1, 2, 3, 4), spare=(4,))
     say(
         "\nTOKENS: of these lines, the median of a session; no method gets more than Hardwon used. HARDWON, WITH AS "
         "MANY: what Hardwon names with the tokens that the method used."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from rich.text import Text
 
 from hardwon.cli.app import count, day, iso, short, short_path, shown
 from hardwon.cli.table import wrapped
+from hardwon.cli.why import learned_from
 from hardwon.errors import HardwonError
 from hardwon.text.normalise import normalised
 
@@ -197,8 +199,8 @@ class ConflictScreen:
             self._page.say(f"{number}. {shown(lesson.text)}", "bold")
             for source in self._memory.lessons.get(lesson.id).sources[-1:]:
                 self._page.say(f"   {_said(source.origin)}, {day(source.at)}: “{shown(source.quote, 200)}”")
-            id = short(self._memory, lesson.id)
-            self._page.say(f"   {lesson.kind}, {lesson.trust}, {count(lesson.source_count, 'session')}, {id}", "dim")
+            parts = (lesson.kind, learned_from(lesson.rule, lesson.trust), count(lesson.source_count, "session"))
+            self._page.say(f"   {', '.join(parts)}, {short(self._memory, lesson.id)}", "dim")
         self._page.say("  sessions are told neither until you keep one of them, or both")
         numbers = "/".join(str(number) for number in range(1, min(len(conflict.lessons), _MAX_KEPT_BY_KEY) + 1))
         self._page.say(f"{numbers} keep that one   b keep both   s skip   u undo   q quit", "dim")
@@ -221,7 +223,7 @@ class Screen:
         self._conflicts = ConflictScreen(memory, conflicts, self._page, self._keys)
 
     def run(self) -> None:
-        with self._keys:
+        with self._keys, suppress(KeyboardInterrupt):  # what was decided is kept
             if self._conflicts.run():
                 self._go_through()
         decided = sum(decides for _, _, decides in self._done) + self._conflicts.decided
@@ -305,11 +307,9 @@ class Screen:
         lesson = considered.lesson
         self._page.rule()
         place = f"{self._at + 1} of {len(self._ids)}"
-        worth, id = f"worth a look {considered.score:.2f}", short(self._memory, lesson.id)
-        parts = (place, lesson.kind, lesson.trust, worth, lesson.rule, id)
-        head = "   ".join(parts)
-        self._page.say(head, style="dim")
+        self._page.say(f"{place}   {lesson.kind}   {short(self._memory, lesson.id)}", style="dim")
         self._page.say(shown(lesson.text), style="bold")
+        self._page.say(f"  learned from: {learned_from(lesson.rule, lesson.trust)}")
         for source in considered.sources[:_MAX_SOURCES_SHOWN]:
             where = f"{source.agent}, message {source.message_index} of {short_path(source.path)}"
             said = f"{_said(source.origin)}, {iso(source.at)}"

@@ -85,6 +85,7 @@ def open_(
     idle: Annotated[
         float, typer.Option(help="Stop a service started here after this many minutes without a request.", min=0)
     ] = _IDLE_MINUTES,
+    stop: Annotated[bool, typer.Option("--stop", help="Stop the service behind the pages instead.")] = False,
     json: Json = False,
 ) -> None:
     """Open the pages in your browser, starting the service for them if it is not running.
@@ -95,11 +96,15 @@ def open_(
     """
     from hardwon.api import Hardwon
     from hardwon.api.access import make_link
-    from hardwon.serve.announced import running
+    from hardwon.serve.announced import end, running
 
     if not is_here("serve"):
         raise HardwonError("the pages are not installed: `hardwon extras add serve`")
     with Hardwon() as memory:
+        if stop:
+            ended = end(memory.home)
+            print_json({"stopped": ended}) if json else say("Stopped." if ended else "No service was running.")
+            return
         secret = make_link(memory)  # before the service starts: it then makes no token that nobody sees
         found = running(memory.home)
         address = found or _started(memory.home, idle)
@@ -114,8 +119,8 @@ def open_(
         typer.echo(link)
         say("Open it within five minutes. It works once, for one browser.", err=True)
     if not found:
-        when = f"{idle:g} minutes after the last request" if idle else "when you end it"
-        say(f"Started a service for it, which stops {when}.", err=True)
+        when = f"{idle:g} minutes after the last request, or at" if idle else "at"
+        say(f"Started a service for it, which stops {when} `hardwon open --stop`.", err=True)
 
 
 def _opened(link: str) -> bool:

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 _FIRST_BYTES = 4_000_000
 """What is read at a time before the first screen is shown: the newest sessions. Larger files come afterwards."""
-_FIRST_SECONDS = 4.0
-"""After this long the first screen is shown, and the rest read afterwards."""
+_FIRST_SECONDS, _SOON_SECONDS = 4.0, 4.0
+"""After how long a first screen is shown, and the rest read afterwards; unless that takes no longer than the second."""
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take once the screen is shown; what is left comes with the next run."""
 _PROJECTS_COMPARED = 12
@@ -150,11 +150,12 @@ def _up(
     (first, *later), known = _newest_first(paths), memory.store.totals() if memory.exists else {}
     if json or sample or not sys.stdout.isatty():
         first, later = paths, []
+    all_parts = 1 + len(later)
     with progress_bar() as progress:
         begun = monotonic()
         most = sample or memory.config.sample if not later else None
         report = memory.harvest(first, most=most, mine=mine, progress=progress)
-        while later and monotonic() - begun < _FIRST_SECONDS:
+        while later and (monotonic() - begun < _FIRST_SECONDS or _soon(begun, all_parts - len(later), len(later))):
             _add_up(report, memory.harvest(later.pop(0), mine=mine, progress=progress))
     rest = [path for some in later for path in some]
     unread = len(rest) - len(memory.sessions.harvested(rest)) if rest else 0
@@ -187,12 +188,18 @@ def _up(
     if early is not None and early.tells:
         say(bold("The whole report, which replaces the first look above."))
     _show(memory, report, known, screen, examples=examples)
-    _say_next(examples=examples, ids=screen is not None and bool(screen.failing or screen.briefing.lines))
+    ids = screen is not None and bool(screen.failing or screen.briefing.lines)
+    _say_next(examples=examples, ids=ids, waiting=0 if examples else memory.review.count())
     if not examples:
         with progress_bar() as progress:
             memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress)
         say_pending(memory)
         ask_about_folders(memory)
+
+
+def _soon(begun: float, parts_read: int, parts_left: int) -> bool:
+    """Whether the rest takes so short that whoever waits would rather see one report."""
+    return (monotonic() - begun) / parts_read * parts_left < _SOON_SECONDS
 
 
 def _newest_first(paths: Sequence[Path]) -> list[list[Path]]:
@@ -241,17 +248,25 @@ def _examples() -> list[Path]:
 
 def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     """Of the project named, or of this folder's, or of the one with the most to say: errors that came back."""
+    from hardwon.store.failures import met_in
+
     known = [one for one in memory.store.projects() if one.sessions]
     if project:
         wanted = memory.project(project)
         return next((_screen_of(memory, known, one) for one in known if one.id == wanted), None)
     here = _project_here(memory)
-    screens = [_screen_of(memory, known, one) for one in known[:_PROJECTS_COMPARED]]
-    screens.sort(key=lambda one: (one.tells, one.project.id == here, one.came_back, len(one.briefing.lines)))
+    compared = [one for at, one in enumerate(known) if at < _PROJECTS_COMPARED or one.id == here]
+    met = {one.id: met_in(memory.reading(), one.id) for one in compared}
+    compared.sort(key=lambda one: (one.id == here, met[one.id].errors - met[one.id].different), reverse=True)
+    screens = [_screen_of(memory, known, one) for one in compared[:1]]
+    for one in compared[1:]:
+        if screens[-1].tells:
+            break
+        screens.append(_screen_of(memory, known, one))
     if not screens:
         return None
-    *_, second, first = [None, *screens]
-    return first and first._replace(another=second.project.name if second else "")
+    found = screens[-1] if screens[-1].tells else screens[0]
+    return found._replace(another=next((one.name for one in compared if one is not found.project), ""))
 
 
 def _project_here(memory: Hardwon) -> str | None:
@@ -361,7 +376,7 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     return f"Read {read} in {report.seconds:.0f} s{learned}."
 
 
-def _say_next(*, examples: bool, ids: bool) -> None:
+def _say_next(*, examples: bool, ids: bool, waiting: int) -> None:
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
 
@@ -373,8 +388,12 @@ def _say_next(*, examples: bool, ids: bool) -> None:
     else:
         steps = [("hardwon why ID", "where a line comes from")] if ids else []
         steps.append(("hardwon failures", "everything that keeps failing"))
-    waiting = [agent.agent for agent in here() if agent.found and not agent.installed]
-    steps += [(f"hardwon install {agent}", "brief its sessions, answer its errors") for agent in waiting[:2]]
+    if waiting:
+        steps.append(("hardwon review", f"{count(waiting, 'lesson')} to approve or reject"))
+    first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
+    if first:
+        too = f" (also: {', '.join(others[:2])})" if others else ""
+        steps.append((f"hardwon install {first}", f"brief its sessions, answer its errors{too}"))
     if not examples and (models := installed()):
         steps.append((f"hardwon distil --with {models[0]}", "more lessons; shows the cost first"))
     if not examples and is_here("serve"):

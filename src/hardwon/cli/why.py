@@ -103,7 +103,7 @@ def _lesson(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
         print_json(answer)
         return
     say(f"{id}  {answer['kind']}, {_STATUSES[answer['status']]}, confidence {answer['confidence']:.2f}")
-    say(f"  {shown(str(answer['text']))}\n  learned from: {_learned_from(answer)}")
+    say(f"  {shown(str(answer['text']))}\n  learned from: {learned_from(answer['rule'], answer['trust'])}")
     if untold := why_untold(memory, id, answer["project"], answer["status"]):
         say(f"  not told at the start of a session: {untold}")
     if answer["failure"]:
@@ -119,12 +119,12 @@ def _lesson(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
         say(f"  Wrong? `hardwon review --reject {short(memory, id)}`")
 
 
-def _learned_from(lesson: dict[str, Any]) -> str:
+def learned_from(rule: str, trust: str) -> str:
     """What a lesson was drawn from, and who stands for it where that is in doubt."""
-    by_hand = "a person's own words" if lesson["trust"] == "human" else "what was imported"
-    what = _LEARNED_FROM.get(lesson["rule"]) or by_hand
-    approved = lesson["trust"] == "human" and what.startswith("an agent")
-    doubt = "approved by a person" if approved else _DOUBTS.get(lesson["trust"], "")
+    by_hand = "a person's own words" if trust == "human" else "what was imported"
+    what = _LEARNED_FROM.get(rule) or by_hand
+    approved = trust == "human" and what.startswith("an agent")
+    doubt = "approved by a person" if approved else _DOUBTS.get(trust, "")
     return f"{what} ({doubt})" if doubt else what
 
 

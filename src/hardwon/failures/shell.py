@@ -30,6 +30,7 @@ _RUNNERS = {
     "pdm": "run",
     "hatch": "run",
     "rye": "run",
+    "rtk": "proxy",
     "bundle": "exec",
     "pnpm": "exec",
 }
@@ -212,14 +213,14 @@ def _settings(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
             words = words[1:]
             while words and (words[0].startswith("-") or words[0][:1].isdigit()):
                 words = words[1:]
+        elif _RUNNERS.get(first) == (words[1] if len(words) > 2 else ""):
+            found.append(f"{first} {words[1]}")
+            words = words[2:]
         elif first in _WRAPPERS and len(words) > 1:
             found.append(first)
             words = words[1:]
             while first == "sudo" and words and words[0].startswith("-"):
                 words = words[1:]
-        elif _RUNNERS.get(first) == (words[1] if len(words) > 2 else ""):
-            found.append(f"{first} {words[1]}")
-            words = words[2:]
         else:
             break
     return tuple(found), words
