@@ -99,7 +99,9 @@ def test_match_knows_the_line_that_why_quotes_where_one_failure_alone_has_it(har
     for quoted in (line, f"  {line}\n"):
         found = json.loads(hardwon("failures", "match", "--json", input=quoted).stdout)
         assert (found["known"], found["fingerprint"], found["sessions"]) == (True, known["id"], 2)
-    assert "known" in hardwon("failures", "match", input=line[:-8]).stderr, "half a line is none"
+    half = hardwon("failures", "match", input=line[:-8])
+    assert (half.stdout, half.stderr.count(known["id"][:9])) == ("", 1), "half a line is none, but like it"
+    assert hardwon("failures", "match", input="error: another subcommand 'buoy'").stderr.startswith("No failure like")
     hardwon("harvest", tmp_path / "of-tide")
     assert len(json.loads(hardwon("failures", "--json").stdout)) == 2
     assert not json.loads(hardwon("failures", "match", "--json", input=line).stdout)["known"], "it may be either"
@@ -185,15 +187,24 @@ def test_why_shows_what_worked_before_where_it_failed_and_fits_a_screen(hardwon:
     assert hardwon("why", known["id"], "--all").stdout.count("claude-code, message ") == 19
 
 
-def test_failures_of_several_projects_say_which_where_there_is_room(hardwon: Run, tmp_path: Path) -> None:
+def test_hints_repeat_what_was_asked_for(hardwon: Run, tmp_path: Path) -> None:
+    for number in range(3):
+        session = ClaudeSession(f"s{number}", day=number + 1)
+        session.run("make x", f"fatal: no tag of {'abc'[number]}-reef found", exit_code=2).write(tmp_path / "logs")
+    hardwon("harvest", "--mine", tmp_path / "logs")
+    said = hardwon("failures", "-p", "reef", "--since", "2020-01-01", "--all", "--open", "--limit", "1").stderr
+    assert "2 more: `hardwon failures --project reef --since 2020-01-01 --open --all --limit 3`" in said
+
+
+def test_failures_of_several_projects_say_which(hardwon: Run, tmp_path: Path) -> None:
     for day, project in ((1, "reef"), (2, "tide")):
         session = ClaudeSession(project, day=day, cwd=f"/srv/work/{project}")
         session.run("make release", f"fatal: no tag v{day} of {project} found", exit_code=2).write(tmp_path / "logs")
     hardwon("harvest", "--mine", tmp_path / "logs")
-    for columns, there in ((80, False), (100, True), (200, True)):
+    for columns in (80, 100, 200):
         heading, *rows = on_a_terminal("failures", columns=columns).rstrip().split("\n")
-        assert heading.endswith("PROJECT") is there
-        assert any(row.rstrip().endswith("  tide") for row in rows) is there
+        assert heading.endswith("PROJECT")
+        assert any(row.rstrip().endswith("  tide") for row in rows)
     assert "PROJECT" not in on_a_terminal("failures", "-p", "tide", columns=200)
 
 
@@ -238,7 +249,7 @@ def test_a_fix_that_waits_for_a_person_is_told_once_one_says_so(hardwon: Run, tm
     (fix,) = failure["fixes"]
     assert (fix["status"], "Worked" in hardwon("bootstrap", "--project", "reef").stdout) == ("candidate", False)
     told = hardwon("why", failure["id"][:9]).stdout
-    assert f"hardwon review --promote {fix['id'][:9]}" in " ".join(told.split())
+    assert f"hardwon review --approve {fix['id'][:9]}" in " ".join(told.split())
     done = hardwon("review", "--promote", fix["id"][:9]).stdout
     assert "rm -rf reef-index" in hardwon("bootstrap", "--project", "reef").stdout
     hardwon("undo", done.rpartition("hardwon undo ")[2].strip("`\n"))

@@ -135,7 +135,7 @@ def test_why_says_in_plain_words_what_a_lesson_was_learned_from(learned: Run) ->
     drawn = next(one for one in found if one["rule"] == "fixed-by-command")
     said = learned("why", drawn["id"]).stdout
     assert "learned from: a command that failed and then worked" in said
-    assert "hardwon inspect FILE --message NUMBER" in said
+    assert "hardwon inspect SESSION --message NUMBER" in said
     assert f"`hardwon why {drawn['failure'][:9]}" in said
     assert "measured" not in said
     assert "fixed-by-command" not in said
@@ -255,3 +255,47 @@ def test_a_lesson_for_a_project_that_is_not_known_is_refused_and_makes_none(lear
     assert done.returncode == 1
     assert "no project 'tidepol'; choose one of" in done.stderr
     assert learned("projects", "--json").stdout == before
+
+
+def test_what_is_rejected_is_told_by_nobody_and_undone_as_one(learned: Run) -> None:
+    drawn = next(
+        one
+        for one in json.loads(learned("lessons", "--json").stdout)
+        if one["rule"] == "fixed-by-command" and one["status"] == "active"
+    )
+
+    def fixes() -> list[str]:
+        found = json.loads(learned("failures", "--limit", "99", "--json").stdout)
+        return [fix["text"] for one in found if one["id"] == drawn["failure"] for fix in one["fixes"]]
+
+    before = fixes()
+    said = learned("review", "--reject", drawn["id"][:9]).stdout
+    assert len(fixes()) == len(before) - 1
+    learned("undo", said.rpartition("hardwon undo ")[2].strip("`\n"))
+    assert fixes() == before
+    status = next(one["status"] for one in json.loads(learned("lessons", "--json").stdout) if one["id"] == drawn["id"])
+    assert status == "active"
+
+
+def test_why_says_how_to_drop_a_fix_and_inspect_takes_the_session_that_it_names(learned: Run) -> None:
+    found = json.loads(learned("failures", "--limit", "99", "--json").stdout)
+    fixed = next(one for one in found if any(fix["status"] == "active" for fix in one["fixes"]))
+    said = " ".join(learned("why", fixed["id"]).stdout.split())
+    assert re.search(r"wrong\? `hardwon review --reject X\w{8}`", said)
+    place = re.search(r"failed message (\d+): .*? of (S\w{8})", said)
+    assert place
+    shown = learned("inspect", place[2], "--message", place[1]).stdout
+    assert shown.startswith(f"message {place[1]} of ")
+    assert "no such file" in learned("inspect", "Sabcdefgh").stderr
+
+
+def test_undo_alone_says_what_the_last_change_was(learned: Run) -> None:
+    assert "nothing was changed by hand" in learned("undo").stderr
+    added = learned("remember", "Moor the gauge boat at the northern pier.", "-p", "tidepool").stdout.split()[0]
+    assert re.search(rf"the last one was \w+ {added}, `hardwon undo \d+`", " ".join(learned("undo").stderr.split()))
+
+
+def test_a_folder_called_like_a_file_is_not_made(hardwon: Run, tmp_path: Path) -> None:
+    done = hardwon("export", tmp_path / "all.jsonl")
+    assert (done.returncode, (tmp_path / "all.jsonl").exists()) == (1, False)
+    assert "hardwon export --jsonl" in done.stderr

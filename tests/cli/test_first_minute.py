@@ -89,7 +89,7 @@ def test_who_stops_it_is_told_that_nothing_is_lost(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Hardwon, "discover", stopped)
     done = CliRunner().invoke(app, ["up"])
-    assert (done.exit_code, done.stderr) == (130, "hardwon: stopped; everything read so far is kept\n")
+    assert (done.exit_code, done.stderr) == (130, "hardwon: stopped; what was done is kept\n")
 
 
 def test_a_hook_is_told_as_one_failure_of_many_causes() -> None:
@@ -150,8 +150,9 @@ def test_up_says_of_how_many_projects_it_shows_one_and_counts_the_lines_that_are
     (tmp_path / "user" / ".claude").mkdir()
     (tmp_path / "user" / ".claude" / "projects").symlink_to(EXAMPLES)
     said = hardwon("up").stdout
-    project = re.search(r"^(\S+): \d+ sessions \(of 2 projects; another: `hardwon up -p \S+`\)$", said, re.MULTILINE)
+    project = re.search(r"^(\S+): \d+ sessions \(one of 2 projects\)$", said, re.MULTILINE)
     assert project
+    assert re.search(r"hardwon up -p \S+ +the same of another project", said)
     more = re.search(r"and (\d+) more lines?: `hardwon bootstrap", said)
     section = said.partition("WHAT THE NEXT SESSION WILL BE TOLD")[2].partition("and ")[0]
     whole = hardwon("bootstrap", "--project", project[1]).stdout
@@ -202,7 +203,7 @@ def test_up_shows_what_is_asked_for_again_and_again_as_a_habit(tmp_path: Path, h
         ClaudeSession(f"s{day}", day=day).user(f"look at part {day}").says("Done.").user("commit").run(
             "git commit -m x", "[main abc1234] x\n 1 file changed"
         ).write(folder)
-    assert re.search(r'you asked: "commit" \(counted, not a lesson\) +3$', hardwon("up").stdout, re.MULTILINE)
+    assert re.search(r'you asked: "commit" \(a rule\? `hardwon remember "…"`\) +3$', hardwon("up").stdout, re.MULTILINE)
     assert json.loads(hardwon("up", "--json").stdout)["habits"] == [{"words": "commit", "sessions": 3}]
     assert hardwon("lessons").stdout == ""
 

@@ -95,7 +95,7 @@ def test_keys_promote_reject_undo_skip_and_quit(home: Path, waiting: list[str]) 
     terminal.until("3 of 3")
     terminal.until("q quit")
     terminal.press("q")
-    terminal.until("1 decided, 1 left")
+    terminal.until("1 decided, 2 left")
     assert terminal.end() == 0
     with Hardwon(home) as memory:
         decided = [memory.lessons.get(id).lesson for id in waiting]

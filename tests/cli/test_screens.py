@@ -52,8 +52,9 @@ def test_it_fits_and_cuts_no_word(newcomer: Path, hardwon: Run, command: str, co
     seen = on_a_terminal(*command.split(), columns=columns)
     assert seen.strip()
     assert [line for line in seen.split("\n") if width(line) > columns] == []
-    whole = set(hardwon(*command.split()).stdout.split())
-    words = {word for word in seen.split() if not MEASURED.search(word)} - whole
+    whole = {word.lower() for word in hardwon(*command.split()).stdout.split()}
+    # what has a column of its own in a pipe has its name before it where there is no room
+    words = {word.lower() for word in seen.split() if not MEASURED.search(word)} - whole - {"worked:"}
     assert [word for word in words if not is_part_of_a_long_one(word, whole)] == []
 
 

@@ -20,7 +20,7 @@ from hardwon.harvest.upkeep import relation
 from hardwon.model.lesson import Kind, Relation, Scope
 from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source
-from hardwon.store import attempts, integrity, lessons, lifecycle, projects, sessions
+from hardwon.store import attempts, failures, integrity, lessons, lifecycle, projects, sessions
 from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
 from hardwon.store.meta import short_id
@@ -34,6 +34,8 @@ _ALIKE_IN_MEANING = 0.8
 """Of pairs of STS-B that agree in negation and numbers, 94 % above it were rated as at least roughly the same."""
 _NEAREST = 40
 _MAX_ALIKE_SHOWN = 5
+_WITH_LESSON = "rejected with {}"
+"""Why a fix was rejected that a lesson tells of."""
 
 
 class Pending(Struct, frozen=True):
@@ -179,10 +181,23 @@ class Review(Part):
         return event
 
     def reject(self, id: str, *, why: str = "") -> int:
-        """It is not so: a candidate becomes invalid, a fix is never told. Raises `NotFound`, `NotAllowed`."""
+        """It is not so: a lesson becomes invalid, and with it the fix that it tells of; a fix is never told.
+
+        Raises `NotFound`, `NotAllowed`.
+        """
         if id.startswith("X"):
             return self._change(lambda db: self._decide_on_fix(db, id, "rejected", "reject", self._clean(why)))
+        if lifecycle.known(self._memory.reading(), id).failure:
+            return self._change(lambda db: self._rejected_with_fix(db, id, self._clean(why)))
         return self._change_lesson(id, lambda db: lifecycle.reject(db, id, actor=self._actor(), why=self._clean(why)))
+
+    def _rejected_with_fix(self, db: Database, id: str, why: str) -> int:
+        event = lifecycle.reject(db, id, actor=self._actor(), why=why)
+        lesson = lifecycle.known(db, id)
+        told = failures.fixes(db, [lesson.failure], lesson.project)[lesson.failure]
+        if fix := next((one for one in told if one.status == "active"), None):
+            self._decide_on_fix(db, fix.id, "rejected", "reject", _WITH_LESSON.format(id))
+        return event
 
     def invalidate(self, id: str, *, why: str = "") -> int:
         """It is not so any more: an active lesson becomes invalid. Raises `NotFound`, `NotAllowed`."""
@@ -254,6 +269,11 @@ class Review(Part):
     def _undone(self, db: Database, event: int, why: str) -> int:
         number = lifecycle.undo(db, event, actor=self._actor(), why=why)
         done = integrity.get_event(db, number)
+        if done and (lesson := lessons.named(db, [done.item])) and lesson[0].failure:
+            for fix in failures.fix_ids(db, lesson[0].failure):
+                *_, last = [None, *integrity.events_of_item(db, fix)]
+                if last and last.why == _WITH_LESSON.format(done.item):
+                    lifecycle.undo(db, last.number, actor=self._actor(), why=why)
         if done and done.item.startswith("A") and (row := attempts.by_id(db, [done.item]).get(done.item)):
             reflections.propose(db, row, actor=self._actor())  # the lesson that it was is the lesson that it says now
         return number

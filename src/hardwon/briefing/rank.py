@@ -36,6 +36,8 @@ TaskType = Literal["", "explore", "implement", "debug", "review", "refactor"]
 
 _LESSONS_CONSIDERED = 500
 _MIN_RECENCY = 0.2
+_WEIGHT_OF_TWICE_THE_SESSIONS = 0.1
+"""What a lesson gains that twice as many sessions taught."""
 _WEIGHT_OF_A_NOTE = 0.8
 _WEIGHT_OF_ONE_PART = 0.6
 _LESSONS_COMPARED = 150
@@ -155,6 +157,7 @@ def ranked(
             (_WEIGHT_OF_A_NOTE if is_noted(lesson) else 1.0)
             * (_WEIGHT_OF_ONE_PART if FOR_ONE_PART in lesson.tags else 1.0)
             * lesson.confidence
+            * (1 + _WEIGHT_OF_TWICE_THE_SESSIONS * math.log2(max(1, lesson.source_count)))
             * _KIND_WEIGHT[lesson.kind]
             * task_weight(request.kind, lesson.kind)
         )

@@ -480,10 +480,12 @@ class _Group(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            say("hardwon: stopped; everything read so far is kept", err=True)
+            say("hardwon: stopped; what was done is kept", err=True)
             raise typer.Exit(130) from None
         except typer.BadParameter as error:
-            error.message = _in_plain_words(error.message)
+            lead = "Error: Invalid value: "  # which the library puts before it
+            lines = hung(lead + _in_plain_words(error.message), room(err=True))
+            error.message = "\n".join(lines).removeprefix(lead)
             raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as for every group

@@ -58,6 +58,8 @@ def export(
         elif jsonl is not None and folder is None:
             _told_of_dump(jsonl, _dump(memory, jsonl), json=json)
         elif folder is not None and jsonl is None:
+            if folder.suffix in (".json", ".jsonl") and not folder.exists():
+                raise HardwonError(f"{folder} would become a folder: for a file, `hardwon export --jsonl {folder}`")
             done = memory.store.export(folder, everything=everything, force=force)
             said = f"{done.lessons} lessons in {done.files} files below {done.folder}; {done.changed} files changed"
             print_json(done) if json else typer.echo(said)

@@ -37,10 +37,14 @@ _LINES_OF_A_ROW = 2
 _LINES_BELOW = 4
 """Of a screen: what is said below the list, and the prompt."""
 _ROWS = 10
+_CHARACTERS_COMPARED, _HITS_COMPARED = 1_000, 5
+_LEAST_SHARED, _MOST_OF_IT = 3, 0.9
+"""Words that a failure and a pasted text must share to be called alike: so many, and so much of the shorter one."""
+_ALIKE_SHOWN = 2
 _MOST_COUNTED = 1000
-_WITHOUT_PROJECT = 89
-"""What the columns take that are never left out, with the gaps between them."""
-_SHORTEST_PROJECT = 11
+_WIDE = 120
+"""From here on, what worked has a column of its own; below, it stands under its error."""
+_LONGEST_PROJECT, _LONGEST_PROJECT_OF_A_NARROW_ROW = 40, 16
 
 
 @app.callback(invoke_without_command=True)
@@ -51,7 +55,7 @@ def failures(
     open: Annotated[bool, typer.Option("--open", help="Only failures without a known fix.")] = False,
     all: Annotated[bool, typer.Option("--all", help="Also what is muted, and what agents' own tools refused.")] = False,
     limit: Annotated[
-        int | None, typer.Option(help=f"Most rows. Default: {_ROWS}, or as many as fit the screen.", min=1)
+        int | None, typer.Option(help=f"Most rows. Default: {_ROWS}, or as many as fit; in a pipe, all.", min=1)
     ] = None,
     refingerprint: Annotated[
         bool, typer.Option("--refingerprint", help="Regroup old failures after an upgrade; it tells you when to.")
@@ -94,7 +98,7 @@ def failures(
         )
         everything = which._replace(of_agents=None, muted=None)
         db = memory.reading()
-        shown_, _ = failing(db, which, limit=limit or _ROWS)
+        shown_, _ = failing(db, which, limit=limit or (_ROWS if sys.stdout.isatty() else _MOST_COUNTED))
         known, besides = (len(counted(db, one, after=None, limit=_MOST_COUNTED)) for one in (which, everything))
         cost = memory.failures.costs([id for row in shown_ for id in row.ids], since=moment(since))
         behind = memory.failures.outdated()
@@ -104,14 +108,25 @@ def failures(
                 err=True,
             )
         if shown_:
-            shown_ = shown_[: _print_list(memory, shown_, cost, whole=limit is not None)]
+            in_projects = [] if project else _names_of_projects(memory, shown_)
+            shown_ = shown_[: _print_list(memory, shown_, in_projects, cost, whole=limit is not None)]
             say_of_a_kind(shown_)
         else:
             say("No failures found.", err=True)
+        asked = _asked(project=project, since=since, open=open)
         if known > len(shown_):
-            say(f"{known - len(shown_)} more: `hardwon failures --limit {known}`", err=True)
+            whole = f"{asked} --all" if all else asked
+            say(f"{known - len(shown_)} more: `hardwon failures{whole} --limit {known}`", err=True)
         if besides > known:
-            say(f"{besides - known} refused by agents' own tools, or muted: `hardwon failures --all`", err=True)
+            say(f"{besides - known} refused by agents' own tools, or muted: `hardwon failures{asked} --all`", err=True)
+
+
+def _asked(*, project: str | None, since: str | None, open: bool) -> str:
+    """The options that were given, to be given again."""
+    from shlex import quote
+
+    named = {"--project": project, "--since": since}
+    return "".join(f" {name} {quote(value)}" for name, value in named.items() if value) + (" --open" if open else "")
 
 
 def say_of_a_kind(rows: Sequence[Failing]) -> None:
@@ -121,12 +136,10 @@ def say_of_a_kind(rows: Sequence[Failing]) -> None:
 
 
 def _names_of_projects(memory: Hardwon, rows: list[Failing]) -> list[str]:
-    """The project of each row, cut to the room that there is; none where all are of one, or the screen is narrow."""
+    """The project of each row, cut to the room that there is; none where all are of one."""
     from hardwon.store.projects import names, with_failures
 
-    most = room() - _WITHOUT_PROJECT
-    if most < _SHORTEST_PROJECT:
-        return []
+    most = _LONGEST_PROJECT if room() >= _WIDE else _LONGEST_PROJECT_OF_A_NARROW_ROW
     db = memory.reading()
     held = with_failures(db, [id for row in rows for id in row.ids])
     of_rows = [list(dict.fromkeys(project for id in row.ids for project in held.get(id, ()))) for row in rows]
@@ -137,12 +150,15 @@ def _names_of_projects(memory: Hardwon, rows: list[Failing]) -> list[str]:
     return [name if len(name) <= most else f"{name[: most - 1]}…" for name in told]
 
 
-def _print_list(memory: Hardwon, rows: list[Failing], cost: dict[str, FailureCost], *, whole: bool) -> int:
+def _print_list(
+    memory: Hardwon, rows: list[Failing], in_projects: list[str], cost: dict[str, FailureCost], *, whole: bool
+) -> int:
     """Returns how many rows were printed: all, or those that fit the screen."""
+    if room() < _WIDE:
+        return _print_narrow_list(memory, rows, in_projects, whole=whole)
     times = {row.failure.id: [at for id in row.ids for at in cost[id].times] for row in rows}
     first, last = min(map(min, times.values())), max(map(max, times.values()))
     cells = []
-    in_projects = _names_of_projects(memory, rows)
     for at, row in enumerate(rows):
         failure = row.failure
         fix = best(failure)
@@ -165,6 +181,22 @@ def _print_list(memory: Hardwon, rows: list[Failing], cost: dict[str, FailureCos
     kept = len(cells) if whole else rows_that_fit(columns, cells, besides=_LINES_BELOW, **look)
     table(columns, cells[:kept], **look)
     return kept
+
+
+def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[str], *, whole: bool) -> int:
+    lines: list[tuple[object, ...]] = []
+    for at, row in enumerate(rows):
+        failure = row.failure
+        lines.append((short(memory, failure.id), failure.sessions, row_of(row), *in_projects[at : at + 1]))
+        if fix := best(failure):
+            lines.append(("", "", f"worked: {fix.text}", *([""] if in_projects else [])))
+    columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if in_projects else []))
+    look: dict[str, Any] = {"right": (1,), "most_lines": _LINES_OF_A_ROW}
+    kept = len(lines) if whole else rows_that_fit(columns, lines, besides=_LINES_BELOW, **look)
+    if 1 < kept < len(lines) and not lines[kept][0]:
+        kept -= 1  # an error is not parted from what worked
+    table(columns, lines[:kept], **look)
+    return sum(bool(line[0]) for line in lines[:kept])
 
 
 def wasted(cost: FailureCost) -> dict[str, int]:
@@ -247,8 +279,30 @@ def match(
         say(f"{shown(found.text)}\n{found.said}")
     elif not text.strip():
         say("Nothing was given: pipe the output of the failed command into it, or name a file that has it.", err=True)
+    elif alike := _alike(memory, text, project):
+        say("Not seen in exactly these words. Like it:", err=True)
+        for row in alike:
+            fix = best(row)
+            worked = f"; worked: {fix.text}" if fix else ""
+            say(f"  {short(memory, row.id)}  {shown(error_of(row))}{shown(worked)}", err=True)
     else:
         say("No failure like this is known.", err=True)
+
+
+def _alike(memory: Hardwon, text: str, project: str | None) -> list[Failure]:
+    """Failures of the same words, one having some more: somebody pastes a line where a session had all of it."""
+    from hardwon.text.words import unique_terms
+
+    if not memory.exists:
+        return []
+    given = set(unique_terms(text[-_CHARACTERS_COMPARED:]))
+    hits = memory.search(text[-_CHARACTERS_COMPARED:], type="failure", project=project, limit=_HITS_COMPARED).hits
+    found = [memory.failures.get(hit.id).failure for hit in hits]
+    own = {row.id: set(unique_terms(row.error.partition("`: ")[2] or row.error)) for row in found}
+    shared = {id: (len(words & given), min(len(words), len(given))) for id, words in own.items()}
+    return [row for row in found if _LEAST_SHARED <= shared[row.id][0] >= _MOST_OF_IT * shared[row.id][1]][
+        :_ALIKE_SHOWN
+    ]
 
 
 # A failure as every command tells it in JSON.

@@ -187,6 +187,8 @@ def _filter(file: Path | None, personal: bool, json: bool) -> None:
     scrubber = Scrubber(personal=personal)
     if file is not None and not file.is_file():
         raise NotFound(f"there is no file {file}")
+    if file is None and sys.stdin.isatty():
+        say("Type or paste a text, then press Ctrl-D on a line of its own.", err=True)
     data = file.read_bytes() if file else sys.stdin.buffer.read()
     text = data.decode("utf-8", "replace")
     if json:

@@ -116,10 +116,11 @@ def blame(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        found = memory.blame(path, project=project or ".", limit=limit)
+        found = memory.blame(path, project=project or ".", limit=limit + 1)
         if not found and (whole := _ending_so(memory, path, project or ".")):
-            found = memory.blame(whole, project=project or ".", limit=limit)
+            found = memory.blame(whole, project=project or ".", limit=limit + 1)
             say(f"{shown(whole)}:", err=True)
+    found, more = found[:limit], len(found) > limit
     if json:
         print_json(
             [{**{name: getattr(one, name) for name in one.__struct_fields__}, "at": iso(one.at)} for one in found]
@@ -140,6 +141,8 @@ def blame(
             for one in found
         ]
         table(("SESSION", "DAY", "DID", "OUTCOME", *(["COMMIT"] if commits else []), "TASK"), rows, spare=(3,))
+        if more:
+            say(f"There are more: add `--limit {5 * limit}`.", err=True)
 
 
 def _ending_so(memory: Hardwon, path: str, project: str) -> str:

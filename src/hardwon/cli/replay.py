@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from hardwon.measure.report import Rate, Report, Way
 
 
-_MAX_PROJECTS_SHOWN = 12
 _MAX_MAPS_SHOWN = 3
 _WAYS = {
     "newest_three": "the newest three",
@@ -71,13 +70,13 @@ def _draw(report: Report, folder: Path) -> None:
 def _print(report: Report, *, details: bool) -> None:
     if not report.errors:
         say(f"{report.sessions} sessions without an error: there is nothing to predict.")
-        _print_maps(report)
+        _print_maps(report, details=details)
         return
     if not details:
         say(verdict(report))
         if report.foreseeable:
             _print_ways(report, details=False)
-        _print_maps(report)
+        _print_maps(report, details=False)
         say("\nEach project, how it went over time, and what is counted: `hardwon replay --all`.")
         return
     before = report.intervals["foreseeable_rate"]
@@ -101,7 +100,7 @@ def _print(report: Report, *, details: bool) -> None:
         )
     _print_time(report)
     _print_projects(report)
-    _print_maps(report)
+    _print_maps(report, details=True)
 
 
 def verdict(report: Report) -> str:
@@ -135,8 +134,9 @@ def _compared(report: Report) -> str:
     )
 
 
-def _print_maps(report: Report) -> None:
+def _print_maps(report: Report, *, details: bool) -> None:
     """Whether the map would have led sessions where they went."""
+    most = len(report.maps) if details else _MAX_MAPS_SHOWN
     told = [one for one in report.maps if one.edited["the map"].n or one.commands["the map"].n]
     if told:
         say(
@@ -147,12 +147,12 @@ def _print_maps(report: Report) -> None:
             [
                 (one.project, one.edited["the map"].n, _share(one.edited["the map"]),
                  _share(one.edited["how often edited"]), _share(one.commands["the map"]))
-                for one in told[:_MAX_MAPS_SHOWN]
+                for one in told[:most]
             ],
             right=range(1, 5),
         )  # fmt: skip
-    if len(told) > _MAX_MAPS_SHOWN:
-        say(f"and {count(len(told) - _MAX_MAPS_SHOWN, 'more project')}: add --json")
+    if len(told) > most:
+        say(f"and {count(len(told) - most, 'more project')}")
 
 
 def _share(found: Share) -> str:
@@ -207,12 +207,10 @@ def _print_projects(report: Report) -> None:
         ("PROJECT", "SESSIONS", "ERRORS", "SEEN BEFORE", "FORESEEN", "RECOGNISED", "LINES CAME TRUE"),
         [(each.project, each.sessions, each.errors, each.foreseeable, each.foreseen, each.recalled,
           "-" if each.precision is None else f"{each.precision:.0%} of {each.lines_shown}")
-         for each in told[:_MAX_PROJECTS_SHOWN]],
+         for each in told],
         right=(1, 2, 3, 4, 5),
         spare=(5,),
     )  # fmt: skip
-    if len(told) > _MAX_PROJECTS_SHOWN:
-        say(f"and {len(told) - _MAX_PROJECTS_SHOWN} more: add --json")
 
 
 def _calls(count: int) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, iso, need_known, print_json, say, short, shown, table
+from hardwon.cli.app import Json, ProjectOption, count, iso, need_known, print_json, say, short, shown, table
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 _SAID_SHOWN = 20
-_DONE = {"promote": "promoted", "reject": "rejected"}
+_EVENTS_LOOKED_AT = 200
+_NOBODY = ("harvest", "decay")
+"""Who changes things by themselves."""
+_DONE = {"promote": "approved", "reject": "rejected"}
 
 
 def review(
@@ -27,14 +30,17 @@ def review(
     trust: Annotated[str | None, typer.Option(help="Only lessons with this trust: claimed or untrusted.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="List what is waiting, best first.")] = False,
     promote: Annotated[
-        list[str] | None, typer.Option(help="Approve this lesson, or fix (`hardwon why` of a failure shows its id).")
+        list[str] | None,
+        typer.Option(
+            "--approve", "--promote", help="Approve this lesson, or fix (`hardwon why` of a failure shows its id)."
+        ),
     ] = None,
     reject: Annotated[list[str] | None, typer.Option(help="Reject this lesson or fix.")] = None,
     reinforce: Annotated[
         list[str] | None, typer.Option(help="This lesson proved useful: raise its confidence a step.")
     ] = None,
     promote_all: Annotated[
-        bool, typer.Option("--promote-all", help="Approve everything selected by --project, --kind, …")
+        bool, typer.Option("--approve-all", "--promote-all", help="Approve everything selected by --project, --kind, …")
     ] = False,
     reject_all: Annotated[
         bool, typer.Option("--reject-all", help="Reject everything selected by --project, --kind, …")
@@ -67,7 +73,7 @@ def review(
     need_known("kind", kind, KINDS)
     need_known("trust", trust, TRUSTS)
     if promote_all and reject_all:
-        raise typer.BadParameter("pass --promote-all or --reject-all, not both")
+        raise typer.BadParameter("pass --approve-all or --reject-all, not both")
     with Hardwon() as memory:
         if said or keep_said:
             _typed(memory, project, keep_said or [], why, json)
@@ -99,11 +105,19 @@ def review(
         elif list_ or json:
             _listed(memory, pending, json)
         elif not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise HardwonError("review needs a terminal; in a script use --list, --promote ID or --reject ID")
+            raise HardwonError("review needs a terminal; in a script use --list, --approve ID or --reject ID")
+        elif not pending and not memory.review.conflicts(project=project):
+            say(_nothing(memory, project))
         else:
             from hardwon.cli.review_screen import Screen
 
             Screen(memory, [entry.lesson.id for entry in pending], memory.review.conflicts(project=project)).run()
+
+
+def _nothing(memory: Hardwon, project: str | None) -> str:
+    said = len(memory.review.said(project=project))
+    more = f" {count(said, 'sentence')} of yours may be a rule: `hardwon review --said`." if said else ""
+    return f"Nothing is waiting for review.{more}"
 
 
 def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json: bool) -> None:
@@ -209,7 +223,7 @@ def _listed(memory: Hardwon, pending: list[Pending], json: bool) -> None:
         ]
         table(("ID", "SCORE", "KIND", "TRUST", "LESSON"), rows)
     else:
-        say("Nothing is waiting for review.", err=True)
+        say(_nothing(memory, None), err=True)
 
 
 # What was done, and taking it back: `history`, `undo`.
@@ -243,8 +257,11 @@ def history(
 
 def undo(
     event: Annotated[
-        str, typer.Argument(help="The event's number, as `hardwon history` shows it; or an id, for its last change.")
-    ],
+        str,
+        typer.Argument(
+            help="The event's number, as `hardwon history` shows it; or an id, for its last change.", show_default=False
+        ),
+    ] = "",
     why: Annotated[str, typer.Option(help="The reason, for the history.")] = "",
     json: Json = False,
 ) -> None:
@@ -255,12 +272,22 @@ def undo(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
+        if not event:
+            raise HardwonError(_say_which(memory))
         undone = int(event) if event.isdecimal() else _last_change(memory, event)
         number = memory.review.undo(undone, why=why)
     if json:
         print_json({"undone": undone, "event": number})
     else:
         say(f"Event {undone} is undone. To redo it: `hardwon undo {number}`.")
+
+
+def _say_which(memory: Hardwon) -> str:
+    last = next((one for one in memory.review.history(limit=_EVENTS_LOOKED_AT) if one.actor not in _NOBODY), None)
+    if last is None:
+        return "nothing was changed by hand yet"
+    what = f"{last.action} {short(memory, last.item)}"
+    return f"say which change: the last one was {what}, `hardwon undo {last.number}`; `hardwon history` lists more"
 
 
 def _last_change(memory: Hardwon, id: str) -> int:

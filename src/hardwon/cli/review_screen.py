@@ -43,12 +43,12 @@ _HELP_WITH_CONFLICTS = (
     "u: take the last decision back.  q: stop, and keep them."
 )
 _MAX_SOURCES_SHOWN = 3
-_REPEATS = {"tool": "a command's output", "web": "a web page", "file": "a file"}
+_AFTER = {"tool": "a command had printed it", "web": "a web page had said it", "file": "a file had said it"}
 
 
 def _said(origin: str) -> str:
-    """Who spoke; what repeats an output, a page or a file counts as theirs, whoever said it."""
-    return f"repeats {_REPEATS[origin]}" if origin in _REPEATS else f"{origin} said"
+    """Who spoke; of what repeats an output, a page or a file, where it stood before."""
+    return f"the agent said, after {_AFTER[origin]}" if origin in _AFTER else f"the {origin} said"
 
 
 class Keys:
@@ -167,8 +167,8 @@ class ConflictScreen:
         return len(self._done)
 
     @property
-    def left(self) -> int:
-        return len(self._pending) - self._at
+    def all(self) -> int:
+        return len(self._pending)
 
     def _act(self, pressed: str, conflict: Conflict) -> None:
         if pressed.isdigit() and 1 <= int(pressed) <= min(len(conflict.lessons), _MAX_KEPT_BY_KEY):
@@ -227,10 +227,8 @@ class Screen:
             if self._conflicts.run():
                 self._go_through()
         decided = sum(decides for _, _, decides in self._done) + self._conflicts.decided
-        left = len(self._ids) - self._at + self._conflicts.left
-        self._page.say(
-            f"{decided} decided, {left} left." if decided + left + self._at else "Nothing is waiting for review."
-        )
+        left = len(self._ids) + self._conflicts.all - decided
+        self._page.say(f"{decided} decided, {left} left.")
 
     def _go_through(self) -> None:
         while self._at < len(self._ids) or self._takes_the_last_back():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.api.hardwon import Sample
     from hardwon.model.session import Session, Transcript
+
+
+_ID = re.compile(r"S[0-9a-f]{3,}")
 
 
 class Profile(StrEnum):
@@ -159,7 +163,10 @@ def _row(entry: Sample, *, harvested: bool) -> dict[str, Any]:
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(help="A session file of any agent.", show_default=False)],
+    file: Annotated[
+        str,
+        typer.Argument(help="A session: a file of any agent, or the id that other commands print.", show_default=False),
+    ],
     message: Annotated[
         int | None, typer.Option(help="Show this message, by the number that `why` tells.", min=0)
     ] = None,
@@ -169,9 +176,7 @@ def inspect(
 
     Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl --message 5
     """
-    from hardwon.failures.ledger import inspected
-
-    transcript = inspected(file)
+    transcript = _inspected(file)
     if message is not None:
         _show_message(transcript, message, json=json)
         return
@@ -198,6 +203,24 @@ def inspect(
         say(f"\ndamaged at byte {damage.offset:,}: {damage.reason}")
     for loss in transcript.suspected_loss:
         say(f"\nwarning: the file seems to hold {loss.seen:,} {loss.what}, {loss.read:,} were read")
+
+
+def _inspected(named: str) -> Transcript:
+    """What a file holds; named by an id, that session of it alone."""
+    from msgspec.structs import replace
+
+    from hardwon.api import Hardwon
+    from hardwon.api.connection import full_id
+    from hardwon.failures.ledger import inspected
+
+    path = Path(named)
+    if path.exists() or not _ID.fullmatch(named):
+        return inspected(path)
+    with Hardwon() as memory:
+        known = memory.sessions.get(full_id(memory, named, sessions=True)).session
+    found = inspected(Path(known.path).expanduser())
+    own = tuple(one for one in found.sessions if (one.external_id, one.subagent) == (known.external_id, known.subagent))
+    return replace(found, sessions=own or found.sessions)
 
 
 def _show_message(transcript: Transcript, number: int, *, json: bool) -> None:

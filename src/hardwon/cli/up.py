@@ -34,7 +34,7 @@ from hardwon.cli.app import (
     upgraded,
 )
 from hardwon.cli.failures import best, row_of
-from hardwon.cli.table import cut, width
+from hardwon.cli.table import cut, hung, width
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ _FAILURES_COUNTED = 1000
 _TALL = 30
 """Lines of a terminal that have room for all that; a lower one is shown one less of each, and no empty lines."""
 _NARROWEST, _WIDEST = 60, 140
+_EXAMPLES = ("tidepool", "lanternfish")
+"""Their projects."""
 _IN_A_PIPE = 100
 
 
@@ -125,6 +127,9 @@ def up(
         say(f"{why} are the bundled examples.\n")
     with Hardwon() if keep else _thrown_away() as memory:
         _up(memory, _examples(), sample, examples=not keep, mine=True, json=json, project=project)
+        if keep and not json:
+            commands = " and ".join(f"`hardwon forget -p {name}`" for name in _EXAMPLES)
+            say(f"\nThe examples are saved. To remove them: {commands}.")
 
 
 @contextmanager
@@ -189,7 +194,8 @@ def _up(
         say(bold("The whole report, which replaces the first look above."))
     _show(memory, report, known, screen, examples=examples)
     ids = screen is not None and bool(screen.failing or screen.briefing.lines)
-    _say_next(examples=examples, ids=ids, waiting=0 if examples else memory.review.count())
+    another = screen.another if screen and not project else ""
+    _say_next(examples=examples, ids=ids, waiting=0 if examples else memory.review.count(), another=another)
     if not examples:
         with progress_bar() as progress:
             memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress)
@@ -315,8 +321,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
         return
     project, briefing = screen.project, screen.briefing
     less = 0 if _is_tall() else 1
-    again = f"{'hardwon up --demo' if examples else 'hardwon up'} -p {shown(screen.another or 'NAME')}"
-    others = f" (of {screen.projects} projects; another: `{again}`)" if screen.projects > 1 else ""
+    others = f" (one of {screen.projects} projects)" if screen.projects > 1 else ""
     say(f"{'' if less else chr(10)}{shown(project.name)}: {count(project.sessions, 'session')}{others}")
     if before := screen.came_back:
         say(f"{before:,} of its {screen.met.errors:,} errors (once a session each) had come up in an earlier session.")
@@ -337,7 +342,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     for lesson in said:
         _item(short(memory, lesson.id), lesson.text, f"{lesson.source_count:>8}")
     for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
-        _item("", f'you asked: "{habit.words}" (counted, not a lesson)', f"{habit.sessions:>8}")
+        _item("", f'you asked: "{habit.words}" (a rule? `hardwon remember "…"`)', f"{habit.sessions:>8}")
     if not (screen.said_again or screen.habits):
         _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
@@ -376,35 +381,38 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     return f"Read {read} in {report.seconds:.0f} s{learned}."
 
 
-def _say_next(*, examples: bool, ids: bool, waiting: int) -> None:
+def _say_next(*, examples: bool, ids: bool, waiting: int, another: str = "") -> None:
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
 
     if examples:
         steps = [
-            ("hardwon up --demo --keep", "save these examples: `why ID` finds them"),
+            ("hardwon up --demo --keep", "save these examples, to try other commands with them"),
             ("hardwon harvest FOLDER", "learn from sessions in another folder"),
         ]
     else:
         steps = [("hardwon why ID", "where a line comes from")] if ids else []
-        steps.append(("hardwon failures", "everything that keeps failing"))
+    if another:
+        demo = " --demo" if examples else ""
+        steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
     if waiting:
         steps.append(("hardwon review", f"{count(waiting, 'lesson')} to approve or reject"))
     first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
     if first:
-        too = f" (also: {', '.join(others[:2])})" if others else ""
-        steps.append((f"hardwon install {first}", f"brief its sessions, answer its errors{too}"))
+        too = f"; {', '.join(others[:2])} too" if others else ""
+        steps.append((f"hardwon install {first}", f"brief its sessions{too}"))
     if not examples and (models := installed()):
         steps.append((f"hardwon distil --with {models[0]}", "more lessons; shows the cost first"))
     if not examples and is_here("serve"):
         steps.append(("hardwon open", "look at all of it in your browser"))
     elif not examples:
         steps.append(("hardwon extras add serve", "for the pages in your browser"))
-    say("\nNext:")
+    say("\nNext:" if _is_tall() else "Next:")
     typed = [(f"{our_name()}{command.removeprefix('hardwon')}", what) for command, what in steps]
     left = max(width(command) for command, _ in typed)
     for command, what in typed:
-        echo(f"  {bold(command.ljust(left))}  {what}")
+        first, *more = hung(f"  {command.ljust(left)}  {what}", _wide())
+        echo("\n".join([first.replace(command, bold(command)), *more]))
 
 
 def _heading(title: str, note: str) -> None:

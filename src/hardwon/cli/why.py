@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _CHARACTERS_PER_COMMIT = 12
 _COMMITS_SHOWN = 3
 _PLACES_SHOWN, _MOST_PAIRS_SHOWN, _ALIKE_SHOWN = 2, 3, 2
-_TO_READ_ONE = "  To read one: `hardwon inspect FILE --message NUMBER`"
+_TO_READ_ONE = "  To read one: `hardwon inspect SESSION --message NUMBER`"
 _STATUSES = {
     "candidate": "waits for review",
     "active": "in use",
@@ -110,7 +110,7 @@ def _lesson(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
         say(f"  what failed and what then worked: `hardwon why {short(memory, answer['failure'])}`")
     told = sources if all else sources[:_PLACES_SHOWN]
     for source in told:
-        _print_source(source)
+        _print_source(memory, source)
     say()
     _say_more(memory, id, len(sources) - len(told))
     if any(source["path"] for source in told):
@@ -146,7 +146,9 @@ def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
         fields = {name: value for name, value in msgspec.structs.asdict(found).items() if name != "embedding"}
         print_json({**fields, "at": iso(found.at), "written_by": who})
         return
-    say(f"{id}  attempt {found.id}, {found.outcome.value} by {found.evidence or 'nobody'}, recorded by {shown(who)}")
+    because = f" ({found.evidence})" if found.evidence else ""
+    ended = "how it ended is not known" if found.outcome.value == "unknown" else found.outcome.value
+    say(f"{id}  attempt {found.id}, {ended}{because}, recorded by {shown(who)}")
     say(f"  {shown(found.task)}")
     for name, text in (("tried", found.approach), ("because", found.analysis), ("learned", found.reflection)):
         if text:
@@ -165,7 +167,10 @@ def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
     say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
     if told := _session(memory, id)[1]:
         say(f"    {told}")
-    say(f"\n  To continue it: `hardwon resume {short(memory, id)}`. To read it: `hardwon open`.")
+    say(
+        f"\n  To continue it: `hardwon resume {short(memory, id)}`. To look into it: "
+        f"`hardwon inspect {short(memory, id)}`."
+    )
 
 
 def tell_failure(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
@@ -204,7 +209,7 @@ def tell_failure(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
     others = [each for each in met if (each.session, each.message_index) not in above]
     told = met if all else others[: max(_PLACES_SHOWN - len(above), 1)]
     for each in told:
-        _print_source(_from_session(memory, place(each)))
+        _print_source(memory, _from_session(memory, place(each)))
     say()
     _say_more(memory, row.id, row.occurrences - len(told) - (0 if all else len(above)))
     say(_TO_READ_ONE)
@@ -244,9 +249,11 @@ def _tell_fixes(memory: Hardwon, row: Failure, *, pairs: int) -> set[tuple[str, 
             told.add((ends.session, ends.failing_message))
             say(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
             say(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")
-            say(f"            {short_path(ends.path)}{f' ({ends.cause})' if ends.cause else ''}")
+            say(f"            of {short(memory, ends.session)}{f' ({ends.cause})' if ends.cause else ''}")
         if waits:
-            say(f"    to tell it: `hardwon review --promote {short(memory, fix.id)}`")
+            say(f"    to tell it: `hardwon review --approve {short(memory, fix.id)}`")
+        else:
+            say(f"    wrong? `hardwon review --reject {short(memory, fix.id)}`")
         for step in fix.avoid:
             say(f"    did not help: {shown(remedy([Step(step.action, step.what)], ''))}")
     return told
@@ -258,11 +265,12 @@ def _from_session(memory: Hardwon, source: dict[str, Any]) -> dict[str, Any]:
     return source
 
 
-def _print_source(source: dict[str, Any]) -> None:
+def _print_source(memory: Hardwon, source: dict[str, Any]) -> None:
     where = source["path"] or source["session"]
     told = f", message {source['message']}" if source["path"] and not str(source["session"]).startswith("C") else ""
-    when = f"session of {source['at']}" if source.get("origin") in ("user", "agent") else source["at"]
-    say(f"\n  {when}  {source['agent']}{told}\n    {short_path(where)}")
+    when = f"session of {source['at']}" if "origin" in source else source["at"]
+    of = f" of {short(memory, source['session'])}" if told else ""
+    say(f"\n  {when}  {source['agent']}{told}{of}\n    {short_path(where)}")
     if source["from"]:
         say(f"    {source['from']}")
     if source.get("command"):

@@ -89,7 +89,8 @@ class Change(NamedTuple):
 def agent_named(name: str) -> Agent:
     """Raises NotFound, with the names that there are."""
     if name not in AGENTS:
-        meant = next((one for one in AGENTS if one.startswith(name)), "") if name else ""
+        begun = [one for one in AGENTS if name and one.startswith(name)]
+        meant = next(iter(begun or difflib.get_close_matches(name, AGENTS, n=1)), "")
         raise NotFound(
             f"unknown agent '{name}': "
             + (f"do you mean {meant}? " if meant else "")

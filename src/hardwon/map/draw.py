@@ -313,10 +313,15 @@ def _weight(edited: Sequence[int], looked: Sequence[int], weights: Sequence[floa
     return sum([2.0 * weights[at] for at in edited]) + sum([weights[at] for at in looked])
 
 
+_LEAD_OF_A_PLAN = "Implement the following plan: "
+
+
 @lru_cache(maxsize=2048)
 def title(words: str) -> str:
-    """The beginning of a task, in a line."""
+    """The beginning of a task, in a line; of a plan that a client hands over, what it is called."""
     flat = one_line(words)
+    if flat.startswith(_LEAD_OF_A_PLAN):
+        flat = flat.removeprefix(_LEAD_OF_A_PLAN).lstrip("# ").removeprefix("Plan: ").partition(" ## ")[0]
     return flat if len(flat) <= _TITLE_CHARACTERS else flat[: _TITLE_CHARACTERS - 1].rpartition(" ")[0] + " …"
 
 

@@ -210,12 +210,17 @@ def vouch(db: Database, source: str) -> None:
         refresh(db, of_source(db, source))
 
 
+def fix_ids(db: Database, failure: str) -> list[str]:
+    """Of all its fixes, also those that are not told."""
+    return [row[0] for row in db.query("SELECT id FROM fix WHERE failure = ?", (failure,))]
+
+
 def refresh(db: Database, ids: Iterable[str]) -> None:
     """Recount failures; what has no occurrence left is gone."""
     known = sorted(ids)
     db.share_failures(known)
     for id in known:
-        for (fix,) in db.query("SELECT id FROM fix WHERE failure = ?", (id,)):
+        for fix in fix_ids(db, id):
             _refresh_fix(db, fix)
         count, sessions, first, last = db.query(
             "SELECT count(*), count(DISTINCT root), min(at), max(at) FROM occurrence WHERE failure = ?", (id,)
