@@ -436,7 +436,7 @@ def filled_with_hostile_texts(home: Path, folder: Path) -> tuple[str, str, str]:
                 session.user(f"Implement the following plan:\n\n# Plan: {some[12]} {some[13]}\n\n## Context\nIt leaks.")
             for record in session.user(f"Always use {some[1]} in this project.").records:
                 record["gitBranch"] = some[2]
-            session.says(f"Root cause: {some[3]} is broken.")
+            session.says(f"## Decisions\n- Use {some[3]} rather than rope for the gauges.")
             session.run(f"make {some[4]}", f"ModuleNotFoundError: No module named '{some[5]}'", exit_code=1)
             session.run(f"uv sync {some[6]}", some[7]).run(f"make {some[4]}", some[8])
             unformatted = "".join(some[2].split())

@@ -669,9 +669,9 @@ def test_a_briefing_claims_to_fit_a_task_only_by_a_word_of_it(harbour: Visitor) 
 def test_a_quote_of_the_agent_is_not_called_tool_output(tmp_path: Path) -> None:
     from tests.serve.service import served
 
-    cause = "the keel `resultDraught` on the hull becomes a dangling reference when the mast is deleted"
+    cause = "Keep the keel `resultDraught` on the hull rather than on the mast, which may be deleted"
     made = ClaudeSession("cause", cwd="/srv/work/reef").user("Mend it.").run("make keel", cause)
-    made.edit("keel.py", "new").run("pytest -q", "3 passed").says(f"All clean.\n\n**Root cause**: {cause}.")
+    made.edit("keel.py", "new").run("pytest -q", "3 passed").says(f"All clean.\n\n## Decisions\n- {cause}.")
     with Hardwon(tmp_path / "hardwon") as memory:
         memory.harvest([made.write(tmp_path)], mine=True)
     with served(environment(tmp_path / "hardwon", Path())) as service:

@@ -46,7 +46,6 @@ _LEARNED_FROM = {
     "user-correction": "what the user said after stopping the agent",
     "users-language": "the language that the user writes",
     "said-again": "what the user had to say in several sessions",
-    "agent-root-cause": "an agent's words on why something failed",
     "agent-decision": "an agent's words on what was decided",
     "fixed-by-command": "a command that failed and then worked",
     "missing-command": "a program that several sessions called and that is not there",
