@@ -353,6 +353,58 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     assert "reef_tools" not in owner.page("/failures", fix="none")
 
 
+def test_a_session_tells_the_folder_in_which_it_is_resumed(service: Service, owner: Visitor) -> None:
+    session = service.get("/api/sessions", project="reef")["items"][0]
+    command = f"cd /srv/work/reef && claude --resume {session['external_id']}"
+    assert command in html.unescape(owner.page(f"/sessions/{session['id']}"))
+
+
+def test_the_home_says_when_the_last_errors_are_old(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    old = [ClaudeSession(f"old-{day}", day=day, month=3).user("Mend it.") for day in (1, 2, 3)]
+    for one in old:
+        one.run("make tide", "ModuleNotFoundError: No module named 'tides'", exit_code=1)
+        one.run("uv sync --extra tides", "ok").run("make tide", "ok")
+    calm = ClaudeSession("calm", day=1, month=10).user("Look at it.").run("make tide", "ok")
+    with Hardwon(tmp_path / "hardwon") as memory:
+        memory.harvest([one.write(tmp_path) for one in (*old, calm)], mine=True)
+    with served(environment(tmp_path / "hardwon", Path())) as service:
+        (told,) = re.findall(r'<p class="proof">(.*?)</p>', Visitor(service, service.token).page("/"), re.DOTALL)
+        words = " ".join(re.sub("<[^>]+>", "", told).split())
+        assert re.fullmatch(
+            r"Your agents ran into 3 errors between \d+ \w+ and 3 Mar 2026\. 2 of them had already happened in an "
+            r"earlier session\. For 2 of these the fix was known by then: an agent told of it could have avoided the "
+            r"error\. Sessions after 3 Mar 2026 ran into no error\.",
+            words,
+        ), words
+
+
+def test_a_fix_that_is_held_back_is_told_on_its_own_page_alone_and_why(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    once = ClaudeSession("once").user("Start it.")
+    once.run("pnpm smoke", "Error: listen EADDRINUSE: address already in use :::4173", exit_code=1)
+    once.run("touch anchor.txt", "ok").run("pnpm smoke", "ok")
+    with Hardwon(tmp_path / "hardwon") as memory:
+        memory.harvest([once.write(tmp_path)], mine=True)
+        (failure,) = memory.failures.list()
+        (fix,) = failure.fixes
+    with served(environment(tmp_path / "hardwon", Path())) as service:
+        owner = Visitor(service, service.token)
+        listed = owner.page("/failures", period="all")
+        assert "No known fix" in listed
+        assert "possible fix" not in listed
+        own = owner.page(f"/failures/{failure.id}")
+        assert "held back" in own
+        assert f"Agents are not told of it: {fix.untrusted}." in own
+        assert "It waits for a second session in which it works, or for a person to approve it" in own
+        assert f"hardwon review --promote {fix.id}" in own
+        assert "&lt;/span" not in own
+        reader = Visitor(service, service.make_token("looker", "read"))
+        assert "--promote" not in reader.page(f"/failures/{failure.id}")
+
+
 def test_filters_stand_in_the_address_and_are_shown(owner: Visitor) -> None:
     text = html.unescape(owner.page("/lessons", q="reefctl", status="active"))
     assert "Always use reefctl" in text
@@ -686,6 +738,9 @@ def test_settings_and_agents_are_told_by_names_that_people_know(harbour: Visitor
     assert all(f"<code>{name}</code>" in settings for name in Config.__struct_fields__)
     assert not set(titles) & {*Config.__struct_fields__}
     assert "gemini or another." in settings
+    assert (
+        settings.rindex('class="setting"') < settings.index('id="tokens"') < settings.index('action="/settings/revoke"')
+    )
     health = harbour.page("/doctor")
     assert all(name in health for name in AGENTS)
 

@@ -23,6 +23,7 @@ from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
 from hardwon.serve.resources.failures import known_to
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, pool, reading
 from hardwon.serve.routes import page as cut
+from hardwon.store.failures import PROVED_BY_ANOTHER
 from hardwon.store.pages import Back, Counted, Key
 
 _FIXED = {"known": True, "none": False}
@@ -269,6 +270,7 @@ def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False
             lessons=browse.lessons_of_failure(memory, id) if not caller.limited else [],
             exposures=browse.exposures(memory, id) if not caller.limited else [],
             muted=browse.muted(memory, id),
+            proved_twice=PROVED_BY_ANOTHER,
             undo=undo,
         )
 

@@ -78,7 +78,7 @@ def shown(
         length = len(transcript.messages) if transcript else 0
         first = max(0, min(at, length - 1)) // _MESSAGES * _MESSAGES
         try:
-            resume = memory.resume(id).command
+            resume = memory.resume(id).line
         except HardwonError:
             resume = ""
         return frame.shown(
