@@ -353,6 +353,28 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     assert "reef_tools" not in owner.page("/failures", fix="none")
 
 
+def test_the_beginning_of_an_id_leads_to_the_whole_address(service: Service, owner: Visitor) -> None:
+    tried = service.post("/api/attempts", {"task": "Caulk the seams", "outcome": "failure", "project": "reef"})
+    reef = Visitor(service, service.make_token("short reefer", "read", project="reef"))
+    for kind in ("sessions", "lessons", "failures"):
+        here, there = (service.get(f"/api/{kind}", project=name)["items"] for name in ("reef", "kelp"))
+        whole = next(one["id"] for one in here if one.get("project", "met"))
+        for visitor in (owner, reef):
+            led = visitor.get(f"/{kind}/{whole[:9]}", at=1)
+            assert (led.status, led.headers["location"]) == (303, f"/{kind}/{whole}?at=1")
+        several = owner.get(f"/{kind}/{whole[0]}")
+        assert several.status == 404
+        assert f"Several begin with {whole[0]}: give more of the id." in several.body.decode()
+        assert "Not found" in owner.get(f"/{kind}/{whole[0]}zz").body.decode()
+        seen = {one["id"] for one in here}
+        elsewhere = next(one["id"] for one in there if one["id"] not in seen)
+        assert reef.get(f"/{kind}/{elsewhere[:9]}").status == 404
+    assert owner.get(f"/journal/{tried['key'][:9]}").headers["location"] == f"/journal/{tried['id']}"
+    assert owner.get("/journal/A").status == 404
+    assert owner.get("/journal/nothing").status == 404
+    assert owner.get("/journal/" + "9" * 30).status == 404
+
+
 def test_a_session_tells_the_folder_in_which_it_is_resumed(service: Service, owner: Visitor) -> None:
     session = service.get("/api/sessions", project="reef")["items"][0]
     command = f"cd /srv/work/reef && claude --resume {session['external_id']}"

@@ -14,6 +14,7 @@ from hardwon.api import Hardwon
 from hardwon.api.failing import EVER, Failing, failing, failing_alike
 from hardwon.api.failures import Failures
 from hardwon.clock import moment, now, to_microseconds
+from hardwon.errors import NotFound
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Which, Window
 from hardwon.model.nouns import Failure, Fix
@@ -250,7 +251,16 @@ def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False
     """`all`: every place where it was met, not only the newest."""
     caller = permissions.of(request)
     with reading(request) as memory:
-        found = known_to(memory, caller, id, project)
+        try:
+            found = known_to(memory, caller, id, project)
+        except NotFound:
+            return frame.in_full(
+                request,
+                memory,
+                "failure",
+                id,
+                lambda one: url("failures", known_to(memory, caller, one, project).failure.id),
+            )
         holder = caller.project(memory, project) if not caller.limited else None
         here = frame.holder(request, memory, project)
         every = browse.occurrences(memory, id, holder, _MOST_MET) if all and not caller.limited else found.occurrences
