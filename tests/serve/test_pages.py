@@ -33,6 +33,7 @@ PAGES = (
     "/lessons/new",
     "/sessions",
     "/journal",
+    "/search",
     "/briefing",
     "/projects",
     "/proof",
@@ -99,6 +100,7 @@ def test_a_page_may_load_nothing_but_our_files_and_holds_no_script_or_style(owne
     assert re.findall(r"<script[^>]*>", text) == ['<script type="module" src="/assets/page.js">']
     assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", text)
     assert not re.findall(r'(?:src|href|action)="(?!/|#)', text)
+    assert text.count('<form method="get" action="/search" class="find"') == 1
 
 
 def test_no_template_can_switch_escaping_off() -> None:
@@ -351,6 +353,78 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     assert text.count(told) == 1
     assert html.unescape(owner.page("/failures", fix="known")).count(told) >= 2
     assert "reef_tools" not in owner.page("/failures", fix="none")
+
+
+def test_one_search_finds_everything_and_leads_to_it(service: Service, owner: Visitor) -> None:
+    tried = service.post(
+        "/api/attempts", {"task": "Chart the reef_tools cove", "outcome": "failure", "project": "reef"}
+    )
+    asked = "reef_tools reefctl tide tables"
+    text = owner.page("/search", q=asked)
+    known = service.get("/api/search", q=asked, limit=20)["hits"]
+    assert {"lesson", "failure", "attempt", "chunk"} <= {hit["type"] for hit in known}
+    led_to = re.findall(r'href="(/(?:lessons|failures|journal)/\w+)"', text)
+    ids = [hit["id"] for hit in known if hit["type"] in ("lesson", "failure")]
+    assert [path.rpartition("/")[2] for path in led_to if not path.startswith("/journal")] == ids
+    assert f"/journal/{tried['id']}" in led_to
+    assert "<b>Fix</b> run <code>uv sync --extra reef-tools</code>" in text
+    assert "The reef tide tables are in UTC." in text
+    assert "reef.md" in text
+    said = re.findall(r'href="(/sessions/[^"]+)#(m\d+)"', text.partition('id="said"')[2])
+    assert len(said) >= 2
+    for path, message in said:
+        assert f'id="{message}"' in owner.page(path)
+    for path in led_to:
+        assert owner.get(path).status == 200
+    only = owner.page("/search", q=asked, type="failure", project="kelp")
+    assert not re.search(r'href="/(lessons|journal)/', only.partition("<main")[2])
+    assert "named 'reef_tools'" not in html.unescape(only)
+    assert "only failures" in only
+    assert "project: kelp" in only
+
+
+def test_a_search_shows_failures_of_a_kind_as_one_row(shipyard: Visitor) -> None:
+    text = shipyard.page("/search", q="would reformat", type="failure")
+    (row,) = re.findall(r'href="(/failures\?kind=[^"]+)"', text)
+    assert " of a kind" in text
+    assert "would reformat" in shipyard.page(html.unescape(row))
+
+
+def test_a_search_shows_sessions_to_who_may_read_them_and_no_other_project(service: Service) -> None:
+    reader = Visitor(service, service.make_token("searching reader", "read"))
+    text = reader.page("/search", q="pytest reef_tools")
+    assert "/failures/" in text
+    assert "Said and done in sessions" not in text
+    assert "Said and done" not in reader.page("/search", q="pytest", type="passage")
+    allowed = Visitor(service, service.make_token("searching reefer", "read", "sessions", project="reef"))
+    for query in ("pytest tools", "kelp_tools", "kelpctl", "uv sync shared tools", "tide tables"):
+        found = allowed.page("/search", q=query).partition("<main")[2]
+        assert "kelp" not in found.replace(query, ""), query
+    assert "Said and done in sessions" in allowed.page("/search", q="pytest tools")
+    kelp = service.get("/api/projects/kelp")["id"]
+    assert allowed.get("/search", q="tools", project=kelp).status == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("", "Search everything"),
+        (" \t ", "Search everything"),
+        ("xyzzyplugh", "Nothing found"),
+        ("…", "Nothing found"),
+        ("reefctl " * 2_000, "Only the first 2,000 characters"),
+        ("</title><script>window.ran=1</script>", "&lt;script&gt;"),
+        ('" onfocus=window.ran=1 autofocus x="', "&#34; onfocus"),
+        ("\x1b[31mreefctl\x07\u202e", "Always use reefctl"),
+        ('"NEAR( OR * reefctl', "Always use reefctl"),
+    ],
+)
+def test_any_question_gets_a_page(owner: Visitor, query: str, says: str) -> None:
+    text = owner.page("/search", q=query)
+    assert says in text
+    assert "<script>" not in text
+    assert not re.search("[\x1b\x07\u202e]", text)
+    assert owner.get("/search", q="\0").status == 400
 
 
 def test_the_beginning_of_an_id_leads_to_the_whole_address(service: Service, owner: Visitor) -> None:

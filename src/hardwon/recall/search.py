@@ -31,6 +31,7 @@ from hardwon.recall.fusion import (
     tells_when,
     without_names,
 )
+from hardwon.store import attempts
 from hardwon.store.database import Database, marks
 from hardwon.store.fulltext import TYPES
 from hardwon.text.words import terms, unique_terms
@@ -379,6 +380,18 @@ def passages(db: Database, text: str, wanted: SearchFilter, settings: SearchSett
     for each in found:
         best.setdefault(each.item.thread, each)
     return [replace(each.hit(), session=session) for session, each in list(best.items())[:limit]]
+
+
+def line_of_attempt(db: Database, hit: Hit, query: str) -> str:
+    """Where an attempt has a word of the question; empty if its task has one, which then says enough."""
+    wanted = set(unique_terms(query))
+    if wanted & set(terms(hit.text)):
+        return ""
+    tried = attempts.by_id(db, [hit.id])[hit.id]
+    said = (tried.approach, tried.failure_analysis, tried.reflection, tried.test_results)
+    lines = [line for text in said for line in text.splitlines()]
+    files = [file.path for file in sorted(tried.files, key=lambda file: file.role == "read")]
+    return next((line for line in (*files, *lines) if wanted & set(terms(line))), "")
 
 
 def relevance(db: Database, task: str) -> dict[str, float]:

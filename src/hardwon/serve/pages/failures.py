@@ -198,11 +198,11 @@ def told(
     rows = [
         Told(
             one.failure,
-            _best(one.failure),
+            best(one.failure),
             charts.spark(counts[one.failure.id], most),
             sum(tokens for id in one.ids for _, tokens in met[id]),
             None if one.alike else back.get(one.failure.id),
-            [Alike(each, _apart(each, one.failure), _best(each), back.get(each.id)) for each in one.alike],
+            [Alike(each, _apart(each, one.failure), best(each), back.get(each.id)) for each in one.alike],
             one.ids,
         )
         for one in listed
@@ -214,7 +214,7 @@ def _apart(failure: Failure, whole: Failure) -> str:
     return failure.error.removeprefix(whole.error.removesuffix("…").rstrip()).strip(" ()") or failure.error
 
 
-def _best(failure: Failure) -> Fix | None:
+def best(failure: Failure) -> Fix | None:
     """Of the fixes that are told, the one that worked most often."""
     return max((fix for fix in failure.fixes if fix.status == "active"), key=lambda fix: fix.confirmed, default=None)
 
@@ -247,7 +247,9 @@ def met(
 
 
 @page("/failures/{id:str}")
-def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False, undo: int = 0) -> Response[str]:
+def shown(
+    request: Asked, id: Id, project: ProjectName = None, all: bool = False, undo: int = 0
+) -> Response[str] | Redirect:
     """`all`: every place where it was met, not only the newest."""
     caller = permissions.of(request)
     with reading(request) as memory:
