@@ -65,6 +65,7 @@ def _paths(home: Path, project: Project) -> list[str]:
     with Hardwon(home) as memory:
         lesson, failure = memory.lessons.list()[0].id, memory.failures.list()[0].id
     plain = "/ /failures /failures?fix=none /review /lessons /lessons?status=active /lessons?q=socket+of+the+ledger"
+    plain += " /search?q=socket+of+the+ledger"
     more = "/sessions /sessions/S77 /briefing /briefing?task=drain+the+socket /journal /projects /settings"
     proof = "/proof /proof?counted=true"
     named = [f"{path}?project={project.id}" for path in "/ /failures /review /lessons /sessions /proof".split()]

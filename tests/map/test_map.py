@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.filled import fill_map
+from msgspec.structs import replace
 
 from hardwon import Hardwon
 from hardwon.briefing.policy import REMINDER_TOKENS
@@ -312,6 +313,9 @@ def test_blame_how_and_resume(memory: Hardwon) -> None:
     resumed = memory.resume(found[0].session[:9])
     assert resumed.command == "claude --resume s9"
     assert memory.resume("s9") == resumed
+    assert replace(resumed, folder="~/tide table").line == "cd ~/'tide table' && claude --resume s9"
+    assert replace(resumed, folder="/srv/$(id)").line == "cd '/srv/$(id)' && claude --resume s9"
+    assert replace(resumed, folder="").line == resumed.command
 
 
 def test_the_commands_say_it_in_80_columns_and_in_json(memory: Hardwon, hardwon: Run, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ PAGES = (
     "/lessons",
     "/sessions",
     "/journal",
+    "/search",
     "/briefing",
     "/projects",
     "/proof",
@@ -134,6 +135,7 @@ def test_axe_finds_nothing_on_any_page(tabs: Tabs, service: Service, axe: str, d
     days = urlencode({"since": "2020-01-01", "until": "2030-01-01"})
     more = ["/lessons/new", "/review?edit=true", f"/journal/{tried['id']}", f"/sessions/{tried['session']}?q=test"]
     more += ["/briefing?task=mend+the+tests", "/lessons?q=tests", f"/failures/met?{days}", "/nowhere"]
+    more += ["/search?q=tests", "/search?q=xyzzyplugh&type=lesson"]
     more += ["/proof/told", "/proof/hooks", "/proof/replayed"]
     for path in (*PAGES, *details, *more):
         browser.page.goto(service.address + path)
@@ -222,6 +224,28 @@ def test_lessons_are_found_while_one_types_and_the_address_keeps_the_question(br
     browser.page.goto(browser.run("location.href"))
     assert "migrations/versions" in browser.text()
     assert "“migrations”" in found
+    quiet(browser, service)
+
+
+def test_everything_is_searched_from_any_page_and_a_passage_leads_to_its_message(
+    browser: Tab, service: Service
+) -> None:
+    browser.page.goto(f"{service.address}/proof")
+    browser.keys.press("/")
+    browser.keys.type("migrations")
+    with browser.page.expect_navigation():
+        browser.keys.press("Enter")
+    assert browser.run("location.pathname + location.search") == "/search?q=migrations"
+    assert "Never edit files under migrations/versions by hand." in browser.text()
+    browser.page.select_option("[name=type]", "session")
+    browser.until("location.search.includes('type=session')")
+    browser.until("!document.querySelector('main a[href^=\"/lessons/\"]')")
+    assert browser.run("document.querySelector('.find [name=q]').value") == "migrations"
+    assert browser.run("document.querySelector('.find [name=type]').value") == "session"
+    assert "migrations" in str(browser.page.text_content("#said mark")).lower()
+    with browser.page.expect_navigation():
+        browser.page.click("#said a")
+    browser.until("document.querySelector('.transcript li:target')")
     quiet(browser, service)
 
 
@@ -482,6 +506,7 @@ def asked_with_hostile_words(project: str, session: str) -> list[str]:
         f"/sessions/{session}?q={said}", f"/sessions/{session}?q=script", f"/failures/met?{days}&which=all",
         f"/failures/met?since={said}&until={said}", f"/failures?fix={said}", f"/settings?saved={said}",
         f"/failures?kind={said}&undo={said}&whose={said}", f"/projects?undo={said}", f"/journal?undo={said}",
+        f"/search?q={said}&type={said}", "/search?q=script", "/search?q=alert&type=session", f"/search?project={said}",
         f"/nowhere/{said}", f"/proof/told?which={said}", f"/proof/replayed?which={said}", f"/progress/{said}/events",
         f"/briefing?project={project}&task=script&agent={said}", f"/lessons/{said}", f"/login?token={said}",
     ]  # fmt: skip

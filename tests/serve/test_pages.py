@@ -33,6 +33,7 @@ PAGES = (
     "/lessons/new",
     "/sessions",
     "/journal",
+    "/search",
     "/briefing",
     "/projects",
     "/proof",
@@ -99,6 +100,7 @@ def test_a_page_may_load_nothing_but_our_files_and_holds_no_script_or_style(owne
     assert re.findall(r"<script[^>]*>", text) == ['<script type="module" src="/assets/page.js">']
     assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", text)
     assert not re.findall(r'(?:src|href|action)="(?!/|#)', text)
+    assert text.count('<form method="get" action="/search" class="find"') == 1
 
 
 def test_no_template_can_switch_escaping_off() -> None:
@@ -351,6 +353,152 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     assert text.count(told) == 1
     assert html.unescape(owner.page("/failures", fix="known")).count(told) >= 2
     assert "reef_tools" not in owner.page("/failures", fix="none")
+
+
+def test_one_search_finds_everything_and_leads_to_it(service: Service, owner: Visitor) -> None:
+    tried = service.post(
+        "/api/attempts", {"task": "Chart the reef_tools cove", "outcome": "failure", "project": "reef"}
+    )
+    asked = "reef_tools reefctl tide tables"
+    text = owner.page("/search", q=asked)
+    known = service.get("/api/search", q=asked, limit=20)["hits"]
+    assert {"lesson", "failure", "attempt", "chunk"} <= {hit["type"] for hit in known}
+    led_to = re.findall(r'href="(/(?:lessons|failures|journal)/\w+)"', text)
+    ids = [hit["id"] for hit in known if hit["type"] in ("lesson", "failure")]
+    assert [path.rpartition("/")[2] for path in led_to if not path.startswith("/journal")] == ids
+    assert f"/journal/{tried['id']}" in led_to
+    assert "<b>Fix</b> run <code>uv sync --extra reef-tools</code>" in text
+    assert "The reef tide tables are in UTC." in text
+    assert "reef.md" in text
+    said = re.findall(r'href="(/sessions/[^"]+)#(m\d+)"', text.partition('id="said"')[2])
+    assert len(said) >= 2
+    for path, message in said:
+        assert f'id="{message}"' in owner.page(path)
+    for path in led_to:
+        assert owner.get(path).status == 200
+    only = owner.page("/search", q=asked, type="failure", project="kelp")
+    assert not re.search(r'href="/(lessons|journal)/', only.partition("<main")[2])
+    assert "named 'reef_tools'" not in html.unescape(only)
+    assert "only failures" in only
+    assert "project: kelp" in only
+
+
+def test_a_search_shows_failures_of_a_kind_as_one_row(shipyard: Visitor) -> None:
+    text = shipyard.page("/search", q="would reformat", type="failure")
+    (row,) = re.findall(r'href="(/failures\?kind=[^"]+)"', text)
+    assert " of a kind" in text
+    assert "would reformat" in shipyard.page(html.unescape(row))
+
+
+def test_a_search_shows_sessions_to_who_may_read_them_and_no_other_project(service: Service) -> None:
+    reader = Visitor(service, service.make_token("searching reader", "read"))
+    text = reader.page("/search", q="pytest reef_tools")
+    assert "/failures/" in text
+    assert "Said and done in sessions" not in text
+    assert "Said and done" not in reader.page("/search", q="pytest", type="passage")
+    allowed = Visitor(service, service.make_token("searching reefer", "read", "sessions", project="reef"))
+    for query in ("pytest tools", "kelp_tools", "kelpctl", "uv sync shared tools", "tide tables"):
+        found = allowed.page("/search", q=query).partition("<main")[2]
+        assert "kelp" not in found.replace(query, ""), query
+    assert "Said and done in sessions" in allowed.page("/search", q="pytest tools")
+    kelp = service.get("/api/projects/kelp")["id"]
+    assert allowed.get("/search", q="tools", project=kelp).status == 404
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("", "Search everything"),
+        (" \t ", "Search everything"),
+        ("xyzzyplugh", "Nothing found"),
+        ("…", "Nothing found"),
+        ("reefctl " * 2_000, "Only the first 2,000 characters"),
+        ("</title><script>window.ran=1</script>", "&lt;script&gt;"),
+        ('" onfocus=window.ran=1 autofocus x="', "&#34; onfocus"),
+        ("\x1b[31mreefctl\x07\u202e", "Always use reefctl"),
+        ('"NEAR( OR * reefctl', "Always use reefctl"),
+    ],
+)
+def test_any_question_gets_a_page(owner: Visitor, query: str, says: str) -> None:
+    text = owner.page("/search", q=query)
+    assert says in text
+    assert "<script>" not in text
+    assert not re.search("[\x1b\x07\u202e]", text)
+    assert owner.get("/search", q="\0").status == 400
+
+
+def test_the_beginning_of_an_id_leads_to_the_whole_address(service: Service, owner: Visitor) -> None:
+    tried = service.post("/api/attempts", {"task": "Caulk the seams", "outcome": "failure", "project": "reef"})
+    reef = Visitor(service, service.make_token("short reefer", "read", project="reef"))
+    for kind in ("sessions", "lessons", "failures"):
+        here, there = (service.get(f"/api/{kind}", project=name)["items"] for name in ("reef", "kelp"))
+        whole = next(one["id"] for one in here if one.get("project", "met"))
+        for visitor in (owner, reef):
+            led = visitor.get(f"/{kind}/{whole[:9]}", at=1)
+            assert (led.status, led.headers["location"]) == (303, f"/{kind}/{whole}?at=1")
+        several = owner.get(f"/{kind}/{whole[0]}")
+        assert several.status == 404
+        assert f"Several begin with {whole[0]}: give more of the id." in several.body.decode()
+        assert "Not found" in owner.get(f"/{kind}/{whole[0]}zz").body.decode()
+        seen = {one["id"] for one in here}
+        elsewhere = next(one["id"] for one in there if one["id"] not in seen)
+        assert reef.get(f"/{kind}/{elsewhere[:9]}").status == 404
+    assert owner.get(f"/journal/{tried['key'][:9]}").headers["location"] == f"/journal/{tried['id']}"
+    assert owner.get("/journal/A").status == 404
+    assert owner.get("/journal/nothing").status == 404
+    assert owner.get("/journal/" + "9" * 30).status == 404
+
+
+def test_a_session_tells_the_folder_in_which_it_is_resumed(service: Service, owner: Visitor) -> None:
+    session = service.get("/api/sessions", project="reef")["items"][0]
+    command = f"cd /srv/work/reef && claude --resume {session['external_id']}"
+    assert command in html.unescape(owner.page(f"/sessions/{session['id']}"))
+
+
+def test_the_home_says_when_the_last_errors_are_old(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    old = [ClaudeSession(f"old-{day}", day=day, month=3).user("Mend it.") for day in (1, 2, 3)]
+    for one in old:
+        one.run("make tide", "ModuleNotFoundError: No module named 'tides'", exit_code=1)
+        one.run("uv sync --extra tides", "ok").run("make tide", "ok")
+    calm = ClaudeSession("calm", day=1, month=10).user("Look at it.").run("make tide", "ok")
+    with Hardwon(tmp_path / "hardwon") as memory:
+        memory.harvest([one.write(tmp_path) for one in (*old, calm)], mine=True)
+    with served(environment(tmp_path / "hardwon", Path())) as service:
+        (told,) = re.findall(r'<p class="proof">(.*?)</p>', Visitor(service, service.token).page("/"), re.DOTALL)
+        words = " ".join(re.sub("<[^>]+>", "", told).split())
+        assert re.fullmatch(
+            r"Your agents ran into 3 errors between \d+ \w+ and 3 Mar 2026\. 2 of them had already happened in an "
+            r"earlier session\. For 2 of these the fix was known by then: an agent told of it could have avoided the "
+            r"error\. Sessions after 3 Mar 2026 ran into no error\.",
+            words,
+        ), words
+
+
+def test_a_fix_that_is_held_back_is_told_on_its_own_page_alone_and_why(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    once = ClaudeSession("once").user("Start it.")
+    once.run("pnpm smoke", "Error: listen EADDRINUSE: address already in use :::4173", exit_code=1)
+    once.run("touch anchor.txt", "ok").run("pnpm smoke", "ok")
+    with Hardwon(tmp_path / "hardwon") as memory:
+        memory.harvest([once.write(tmp_path)], mine=True)
+        (failure,) = memory.failures.list()
+        (fix,) = failure.fixes
+    with served(environment(tmp_path / "hardwon", Path())) as service:
+        owner = Visitor(service, service.token)
+        listed = owner.page("/failures", period="all")
+        assert "No known fix" in listed
+        assert "possible fix" not in listed
+        own = owner.page(f"/failures/{failure.id}")
+        assert "held back" in own
+        assert f"Agents are not told of it: {fix.untrusted}." in own
+        assert "It waits for a second session in which it works, or for a person to approve it" in own
+        assert f"hardwon review --promote {fix.id}" in own
+        assert "&lt;/span" not in own
+        reader = Visitor(service, service.make_token("looker", "read"))
+        assert "--promote" not in reader.page(f"/failures/{failure.id}")
 
 
 def test_filters_stand_in_the_address_and_are_shown(owner: Visitor) -> None:
@@ -686,6 +834,9 @@ def test_settings_and_agents_are_told_by_names_that_people_know(harbour: Visitor
     assert all(f"<code>{name}</code>" in settings for name in Config.__struct_fields__)
     assert not set(titles) & {*Config.__struct_fields__}
     assert "gemini or another." in settings
+    assert (
+        settings.rindex('class="setting"') < settings.index('id="tokens"') < settings.index('action="/settings/revoke"')
+    )
     health = harbour.page("/doctor")
     assert all(name in health for name in AGENTS)
 

@@ -14,6 +14,7 @@ from hardwon.model.nouns import Failure
 from hardwon.store import failures as stored
 from hardwon.store import pages
 from hardwon.store.database import Database
+from hardwon.store.failures import FailureRow
 from hardwon.store.pages import Counted, FailingRow, Key
 
 EVER = (0, 2**62)
@@ -50,13 +51,27 @@ def failing(
     return [row for row, _ in rows if row], [key for row, key in rows if row]
 
 
-def row_with(db: Database, which: Counted, id: str) -> Failing | None:
+def rows_with(db: Database, which: Counted, ids: Sequence[str], *, only_here: bool = False) -> dict[str, Failing]:
+    """Of failures that lists show as one row the first that is named, with what fixed them."""
+    found: dict[str, Failing] = {}
+    told: set[str] = set()
+    for id in ids:
+        row = None if id in told else row_with(db, which, id, only_here=only_here)
+        if row is None and id not in told and (one := _stored(db, which, id)):
+            row = Failing(failures.with_fixes(db, [one], which.project if only_here else None)[0], [])
+        if row:
+            found[id] = row
+            told.update(row.ids)
+    return found
+
+
+def row_with(db: Database, which: Counted, id: str, *, only_here: bool = False) -> Failing | None:
     """The row that lists show for a failure and others like it; None where it is shown by itself."""
     kind = pages.kinds(db, [id]).get(id)
     parts = pages.of_kind(db, kind, which, _MOST_ALIKE) if kind else []
     if kind is None or len(parts) < 2:
         return None
-    return _row(pages.count_of_kind(db, kind, which), _known(db, which, parts, only_here=False))
+    return _row(pages.count_of_kind(db, kind, which), _known(db, which, parts, only_here))
 
 
 def failing_alike(db: Database, which: Counted, id: str, *, only_here: bool = False) -> list[Failing]:
@@ -66,8 +81,12 @@ def failing_alike(db: Database, which: Counted, id: str, *, only_here: bool = Fa
     return [Failing(each, []) for each in _known(db, which, rows, only_here)]
 
 
+def _stored(db: Database, which: Counted, id: str) -> FailureRow | None:
+    return pages.failure_in(db, id, which.project) if which.project else stored.get(db, id)
+
+
 def _known(db: Database, which: Counted, counts: Sequence[FailingRow], only_here: bool) -> list[Failure]:
-    known = [pages.failure_in(db, one.id, which.project) if which.project else stored.get(db, one.id) for one in counts]
+    known = [_stored(db, which, one.id) for one in counts]
     rows = [row._replace(**one._asdict()) for row, one in zip(known, counts, strict=True) if row]
     return failures.with_fixes(db, rows, which.project if only_here else None)
 

@@ -207,7 +207,7 @@ def resume(
         print_json(found)
         return
     if not run:
-        typer.echo(f"cd {found.folder} && {found.command}" if found.folder.startswith(("~/", "/")) else found.command)
+        typer.echo(found.line)
         return
     folder = Path(found.folder).expanduser()
     if found.folder and folder.is_dir():

@@ -147,18 +147,11 @@ def _need_known(memory: Hardwon, kind: str | None, status: str | None, agent: st
 
 def _failing(memory: Hardwon, hits: Sequence[Hit], project: str | None) -> dict[str, Failing]:
     """Of failures that lists show as one row the first that was found, with what fixed them."""
-    from hardwon.api.failing import EVER, Failing, row_with
+    from hardwon.api.failing import EVER, rows_with
     from hardwon.store.pages import Counted
 
-    which = Counted(memory.project(project), EVER)
-    found: dict[str, Failing] = {}
-    told: set[str] = set()
-    for hit in hits:
-        if hit.type == "failure" and hit.id not in told:
-            kind = row_with(memory.reading(), which, hit.id)
-            found[hit.id] = kind or Failing(memory.failures.get(hit.id).failure, [])
-            told.update(found[hit.id].ids)
-    return found
+    ids = [hit.id for hit in hits if hit.type == "failure"]
+    return rows_with(memory.reading(), Counted(memory.project(project), EVER), ids)
 
 
 def _and_fix(row: Failing) -> str:
@@ -168,17 +161,9 @@ def _and_fix(row: Failing) -> str:
 
 def _words_of(memory: Hardwon, hit: Hit, query: str) -> str:
     """What an item says; of an attempt whose task has no word of the question, also where one was found."""
-    from hardwon.store import attempts
-    from hardwon.text.words import terms, unique_terms
+    from hardwon.recall.search import line_of_attempt
 
-    wanted = set(unique_terms(query))
-    if hit.type != "attempt" or wanted & set(terms(hit.text)):
-        return hit.text
-    tried = attempts.by_id(memory.reading(), [hit.id])[hit.id]  # not the journal's: that loads all that recording needs
-    said = (tried.approach, tried.failure_analysis, tried.reflection, tried.test_results)
-    lines = [line for text in said for line in text.splitlines()]
-    files = [file.path for file in sorted(tried.files, key=lambda file: file.role == "read")]
-    found = next((line for line in (*files, *lines) if wanted & set(terms(line))), "")
+    found = line_of_attempt(memory.reading(), hit, query) if hit.type == "attempt" else ""
     return f"“{shown(hit.text, 60)}”: {shown(found, 160)}" if found else hit.text
 
 
@@ -209,14 +194,10 @@ def _end_of(path: str, width: int) -> str:
 
 def _fitting(text: str, query: str, width: int) -> list[str]:
     """Of the lines of a passage the few that hold most of the question's words, in their order."""
-    from hardwon.text.words import terms, unique_terms
+    from hardwon.text.words import fitting
 
-    wanted = set(unique_terms(query))
     lines = [piece for line in text.splitlines() for piece in _marked(shown(line), width)]
-    worth = {at: len(wanted & set(terms(line))) for at, line in enumerate(lines)}
-    best = max(worth, key=lambda at: (worth[at], -at))
-    first = max(0, min(best - 1, len(lines) - _LINES_OF_A_PASSAGE))
-    return lines[first : first + _LINES_OF_A_PASSAGE]
+    return fitting(lines, query, _LINES_OF_A_PASSAGE)
 
 
 def _marked(line: str, width: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -462,3 +463,9 @@ class Resumption(Struct, frozen=True, kw_only=True):
     command: str
     folder: str
     """Where it ran, with the home folder as `~`; empty if nothing is known of it."""
+
+    @property
+    def line(self) -> str:
+        """What a shell is given: the command, in the folder in which the agent finds the session."""
+        home, rest = ("~/", self.folder[2:]) if self.folder.startswith("~/") else ("", self.folder)
+        return f"cd {home}{shlex.quote(rest)} && {self.command}" if home or rest.startswith("/") else self.command

@@ -31,6 +31,7 @@ from hardwon.recall.fusion import (
     tells_when,
     without_names,
 )
+from hardwon.store import attempts
 from hardwon.store.database import Database, marks
 from hardwon.store.fulltext import TYPES
 from hardwon.text.words import terms, unique_terms
@@ -155,7 +156,7 @@ def load(db: Database, ids: Sequence[str], wanted: SearchFilter) -> dict[str, Fo
     for type in wanted.types or _KNOWN:
         for start in range(0, len(ids), _IDS_PER_QUERY):
             part = list(ids[start : start + _IDS_PER_QUERY])
-            sql, values = _select(type, wanted)
+            sql, values = _select(type, wanted, named=True)
             rows = db.query(f"{sql} AND i.id IN ({marks(part)})", [*values, *part])
             found |= {row[0]: _item(row, wanted) for row in rows}
     return found
@@ -164,8 +165,9 @@ def load(db: Database, ids: Sequence[str], wanted: SearchFilter) -> dict[str, Fo
 def few(db: Database, wanted: SearchFilter, most: int) -> list[str] | None:
     """The ids of all items that are as wanted, if they are at most so many."""
     ids: list[str] = []
+    enough = most + 1 if wanted == SearchFilter(types=wanted.types, project=wanted.project) else 0
     for type in wanted.types or _KNOWN:
-        sql, values = _select(type, wanted)
+        sql, values = _select(type, wanted, enough=enough)
         rows = db.query(f"SELECT f.id FROM ({sql}) f LIMIT ?", [*values, most + 1 - len(ids)])
         ids += [row[0] for row in rows]
         if len(ids) > most:
@@ -198,7 +200,8 @@ def _beside(db: Database, item: FoundItem) -> Iterator[str]:
         yield from (row[0] for row in rows)
 
 
-def _select(type: str, wanted: SearchFilter) -> tuple[str, list[object]]:
+def _select(type: str, wanted: SearchFilter, *, named: bool = False, enough: int = 0) -> tuple[str, list[object]]:
+    """`named`: a few rows by their ids, each of which is looked at; else all of a project are, or so many at most."""
     conditions, values = ["1 = 1"], list[object]()
     for column, value in (("kind", wanted.kind), ("status", wanted.status)):
         if value:
@@ -209,7 +212,7 @@ def _select(type: str, wanted: SearchFilter) -> tuple[str, list[object]]:
             conditions.append(condition)
             values.append(bound)
     for condition, some in (
-        _of_project(type, wanted.project),
+        _of_project(type, wanted.project, named, enough),
         _of_agent(type, wanted.agent),
         _of_file(type, wanted),
     ):
@@ -218,17 +221,20 @@ def _select(type: str, wanted: SearchFilter) -> tuple[str, list[object]]:
     return f"SELECT i.* FROM ({_ROWS[type]}) i WHERE {' AND '.join(conditions)}", values
 
 
-def _of_project(type: str, project: str) -> tuple[str, list[object]]:
+def _of_project(type: str, project: str, named: bool, enough: int) -> tuple[str, list[object]]:
     """Of the project; of lessons and documents also what holds everywhere."""
     if not project:
         return _ANY
     # By the column itself, which has an index: in the common shape it is an expression, and every row would be read.
-    if type == "failure":
-        return "i.id IN (SELECT o.failure FROM occurrence o WHERE o.project = ?)", [project]
-    table = {"chunk": "document", "passage": "session"}.get(type, type)
+    table = {"chunk": "document", "passage": "session", "failure": "occurrence"}.get(type, type)
+    id = "h.failure" if type == "failure" else "h.id"
     either = " OR h.project IS NULL OR h.project = ''" if type in ("lesson", "chunk") else ""
-    of_table = "i.id" if table == type else "i.thread"
-    return f"{of_table} IN (SELECT h.id FROM {table} h WHERE h.project = ?{either})", [project]
+    of_table = "i.thread" if type in ("chunk", "passage") else "i.id"
+    rows, here = f"FROM {table} h WHERE", f"(h.project = ?{either})"
+    if named:
+        return f"EXISTS (SELECT 1 {rows} {id} = {of_table} AND {here})", [project]
+    most = f" LIMIT {enough}" if enough and of_table == "i.id" else ""  # a document may have no chunks
+    return f"{of_table} IN (SELECT DISTINCT {id} {rows} {here}{most})", [project]
 
 
 def _of_agent(type: str, agent: str) -> tuple[str, list[object]]:
@@ -374,6 +380,18 @@ def passages(db: Database, text: str, wanted: SearchFilter, settings: SearchSett
     for each in found:
         best.setdefault(each.item.thread, each)
     return [replace(each.hit(), session=session) for session, each in list(best.items())[:limit]]
+
+
+def line_of_attempt(db: Database, hit: Hit, query: str) -> str:
+    """Where an attempt has a word of the question; empty if its task has one, which then says enough."""
+    wanted = set(unique_terms(query))
+    if wanted & set(terms(hit.text)):
+        return ""
+    tried = attempts.by_id(db, [hit.id])[hit.id]
+    said = (tried.approach, tried.failure_analysis, tried.reflection, tried.test_results)
+    lines = [line for text in said for line in text.splitlines()]
+    files = [file.path for file in sorted(tried.files, key=lambda file: file.role == "read")]
+    return next((line for line in (*files, *lines) if wanted & set(terms(line))), "")
 
 
 def relevance(db: Database, task: str) -> dict[str, float]:

@@ -32,6 +32,7 @@ from hardwon.serve.middleware import COOKIE, App, Middleware, Receive, Scope, Se
 from hardwon.serve.pages import care, frame, overview, proof, work
 from hardwon.serve.pages import failures as failures_page
 from hardwon.serve.pages import lessons as lessons_page
+from hardwon.serve.pages import search as search_page
 from hardwon.serve.pages import sessions as sessions_page
 from hardwon.serve.pool import Pool
 from hardwon.serve.resources import (
@@ -56,6 +57,7 @@ PAGES = (
     failures_page,
     lessons_page,
     sessions_page,
+    search_page,
     proof,
     care,
     work,

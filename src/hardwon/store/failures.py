@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MAX_AVOIDED = 3
 SESSIONS_THAT_PROVE = 2
 COINCIDENCE = "seen once, and the error does not name it"
+PROVED_BY_ANOTHER = (HINTED, COINCIDENCE)
+"""Doubts that end when a second session comes to the same fix."""
 _OFFERED = (OFFERED, OFFERED.replace("Hardwon", home.FORMER_NAME.title()))
 """As it stands in stores of any age."""
 _MAX_VISITS = 20

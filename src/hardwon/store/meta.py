@@ -99,6 +99,14 @@ def ids_like(db: Database, beginning: str, *, sessions: bool = False) -> list[st
     return [row[0] for row in rows]
 
 
+def ids_of(db: Database, table: str, beginning: str, most: int) -> list[str]:
+    """The rows of a table whose id begins so."""
+    found = db.query(
+        f"SELECT id FROM {table} WHERE id >= ? AND id < ? ORDER BY 1 LIMIT ?", (beginning, beginning + "\uffff", most)
+    )
+    return [row[0] for row in found]
+
+
 def attempt_numbered(db: Database, number: int) -> list[str]:
     """The id of the attempt that the journal gave this number, if there is one."""
     return [row[0] for row in db.query("SELECT id FROM attempt WHERE number = ?", (min(number, 2**53),))]

@@ -183,6 +183,15 @@ def overlap(a: str, b: str) -> float:
     return len(terms_a & terms_b) / len(union) if union else 0.0
 
 
+def fitting(lines: Sequence[str], query: str, number: int) -> list[str]:
+    """The few lines in a row that hold most of the question's words."""
+    wanted = set(unique_terms(query))
+    worth = [len(wanted & set(terms(line))) for line in lines]
+    best = worth.index(max(worth)) if worth else 0
+    first = max(0, min(best - 1, len(lines) - number))
+    return list(lines[first : first + number])
+
+
 def _fold(text: str) -> str:
     """`text` in NFKC, without accents and invisible characters."""
     return text if text.isascii() else _NOT_ASCII.sub(_fold_run, text)

@@ -14,6 +14,7 @@ from hardwon.api import Hardwon
 from hardwon.api.failing import EVER, Failing, failing, failing_alike
 from hardwon.api.failures import Failures
 from hardwon.clock import moment, now, to_microseconds
+from hardwon.errors import NotFound
 from hardwon.measure import tallies
 from hardwon.measure.tallies import Which, Window
 from hardwon.model.nouns import Failure, Fix
@@ -23,6 +24,7 @@ from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
 from hardwon.serve.resources.failures import known_to
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, pool, reading
 from hardwon.serve.routes import page as cut
+from hardwon.store.failures import PROVED_BY_ANOTHER
 from hardwon.store.pages import Back, Counted, Key
 
 _FIXED = {"known": True, "none": False}
@@ -196,11 +198,11 @@ def told(
     rows = [
         Told(
             one.failure,
-            _best(one.failure),
+            best(one.failure),
             charts.spark(counts[one.failure.id], most),
             sum(tokens for id in one.ids for _, tokens in met[id]),
             None if one.alike else back.get(one.failure.id),
-            [Alike(each, _apart(each, one.failure), _best(each), back.get(each.id)) for each in one.alike],
+            [Alike(each, _apart(each, one.failure), best(each), back.get(each.id)) for each in one.alike],
             one.ids,
         )
         for one in listed
@@ -212,7 +214,7 @@ def _apart(failure: Failure, whole: Failure) -> str:
     return failure.error.removeprefix(whole.error.removesuffix("…").rstrip()).strip(" ()") or failure.error
 
 
-def _best(failure: Failure) -> Fix | None:
+def best(failure: Failure) -> Fix | None:
     """Of the fixes that are told, the one that worked most often."""
     return max((fix for fix in failure.fixes if fix.status == "active"), key=lambda fix: fix.confirmed, default=None)
 
@@ -245,11 +247,22 @@ def met(
 
 
 @page("/failures/{id:str}")
-def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False, undo: int = 0) -> Response[str]:
+def shown(
+    request: Asked, id: Id, project: ProjectName = None, all: bool = False, undo: int = 0
+) -> Response[str] | Redirect:
     """`all`: every place where it was met, not only the newest."""
     caller = permissions.of(request)
     with reading(request) as memory:
-        found = known_to(memory, caller, id, project)
+        try:
+            found = known_to(memory, caller, id, project)
+        except NotFound:
+            return frame.in_full(
+                request,
+                memory,
+                "failure",
+                id,
+                lambda one: url("failures", known_to(memory, caller, one, project).failure.id),
+            )
         holder = caller.project(memory, project) if not caller.limited else None
         here = frame.holder(request, memory, project)
         every = browse.occurrences(memory, id, holder, _MOST_MET) if all and not caller.limited else found.occurrences
@@ -269,6 +282,7 @@ def shown(request: Asked, id: Id, project: ProjectName = None, all: bool = False
             lessons=browse.lessons_of_failure(memory, id) if not caller.limited else [],
             exposures=browse.exposures(memory, id) if not caller.limited else [],
             muted=browse.muted(memory, id),
+            proved_twice=PROVED_BY_ANOTHER,
             undo=undo,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from http import HTTPStatus
@@ -29,6 +30,7 @@ from hardwon.serve.middleware import COOKIE, LOGIN_FORM, PAGE_HEADERS, wants_pag
 from hardwon.serve.problems import Problem, Refused
 from hardwon.serve.resources.health import cookie_of
 from hardwon.serve.routes import Asked, reading
+from hardwon.store import meta
 from hardwon.text.shown import clean, kind_of_error
 
 PER_PAGE = 50
@@ -212,6 +214,23 @@ def action(path: str, scope: Scope = "review") -> Callable[[Callable[..., Any]],
 
 def then(address: str) -> Redirect:
     return Redirect(address, status_code=303)
+
+
+_MOST_ALIKE = 50
+
+
+def in_full(request: Asked, memory: Hardwon, table: str, id: str, seen: Callable[[str], str]) -> Redirect:
+    """To what an id stands for of which only the beginning is given, as the terminal prints it.
+
+    `seen` gives the address of a whole id, or raises `NotFound` for who may not see it. Raises `NotFound`.
+    """
+    found = []
+    for one in meta.ids_of(memory.reading(), table, id, _MOST_ALIKE) if memory.exists else ():
+        with suppress(NotFound):
+            found.append(seen(one))
+    if len(found) != 1:
+        raise NotFound(f"several begin with {id}: give more of the id" if found else f"no such {table}")
+    return then(f"{found[0]}?{request.url.query}" if request.url.query else found[0])
 
 
 # Forms. The middleware takes none from another origin; beyond that, each has a sign that only our own pages know.

@@ -14,6 +14,7 @@ from hardwon.api import Hardwon
 from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.api.store import Store
+from hardwon.errors import NotFound
 from hardwon.harvest.walk import Progress
 from hardwon.model.lesson import KINDS, STATUSES, Kind
 from hardwon.model.nouns import Lesson, Source
@@ -126,10 +127,15 @@ def decide_many(request: Asked) -> Redirect:
 
 
 @page("/lessons/{id:str}")
-def shown(request: Asked, id: Id, undo: int = 0) -> Response[str]:
+def shown(request: Asked, id: Id, undo: int = 0) -> Response[str] | Redirect:
     with reading(request) as memory:
         caller = permissions.of(request)
-        found = visible(memory, caller, id)
+        try:
+            found = visible(memory, caller, id)
+        except NotFound:
+            return frame.in_full(
+                request, memory, "lesson", id, lambda one: url("lessons", visible(memory, caller, one).lesson.id)
+            )
         telling = sorted(found.sources, key=lambda source: -overlap(found.lesson.text, source.quote))
         by_quote: dict[str, list[Source]] = {}
         for source in telling:

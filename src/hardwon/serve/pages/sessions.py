@@ -13,9 +13,10 @@ from litestar.response import Redirect
 from hardwon.api import Hardwon
 from hardwon.api.journal import Journal
 from hardwon.api.store import Store
-from hardwon.errors import HardwonError
+from hardwon.errors import HardwonError, NotFound
 from hardwon.harvest.walk import Progress
 from hardwon.model.attempt import Attempt, Outcome
+from hardwon.model.nouns import SessionDetails
 from hardwon.serve import browse, permissions
 from hardwon.serve.pages import frame
 from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
@@ -25,6 +26,7 @@ from hardwon.serve.problems import Refused
 from hardwon.serve.resources.attempts import Numbered, visible
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, nothing_said_of, pool, reading
 from hardwon.serve.routes import page as cut
+from hardwon.store import attempts
 from hardwon.store.pages import Mark
 
 _MESSAGES = 100
@@ -67,18 +69,21 @@ def listed(
 @page("/sessions/{id:str}")
 def shown(
     request: Asked, id: Id, at: int = 0, q: Annotated[str, Parameter(query="q", max_length=200)] = ""
-) -> Response[str]:
+) -> Response[str] | Redirect:
     """From the page of messages on which `at` is; with a question, where the session speaks of it."""
     caller = permissions.of(request)
     with reading(request) as memory:
-        with nothing_said_of("session"):
-            found = memory.sessions.get(id)
-        caller.need_project(found.session.project, "session")
+        try:
+            found = _seen(memory, caller, id)
+        except NotFound:
+            return frame.in_full(
+                request, memory, "session", id, lambda one: url("sessions", _seen(memory, caller, one).session.id)
+            )
         transcript = session_of(caller, id, found.session.path)
         length = len(transcript.messages) if transcript else 0
         first = max(0, min(at, length - 1)) // _MESSAGES * _MESSAGES
         try:
-            resume = memory.resume(id).command
+            resume = memory.resume(id).line
         except HardwonError:
             resume = ""
         return frame.shown(
@@ -102,6 +107,13 @@ def shown(
             resume=resume,
             owner=may_read(caller),
         )
+
+
+def _seen(memory: Hardwon, caller: permissions.Caller, id: str) -> SessionDetails:
+    with nothing_said_of("session"):
+        found = memory.sessions.get(id)
+    caller.need_project(found.session.project, "session")
+    return found
 
 
 def _marks(memory: Hardwon, id: str) -> dict[int, list[Mark]]:
@@ -181,10 +193,14 @@ def journal(
         )
 
 
-@page("/journal/{number:int}")
-def attempt(request: Asked, number: Numbered) -> Response[str]:
+@page("/journal/{id:str}")
+def attempt(request: Asked, id: Id) -> Response[str] | Redirect:
+    """By its number in the journal; the id that a search in the terminal prints leads there."""
     with reading(request) as memory:
         caller = permissions.of(request)
+        if not id.isdecimal():
+            return frame.in_full(request, memory, "attempt", id, lambda one: _address(memory, caller, one))
+        number = min(int(id), 2**53)
         found = visible(memory, caller, number)
         holder = found.project if caller.limited else None
         alike = memory.journal.similar(found.task, project=holder, limit=_ALIKE + 1)
@@ -198,6 +214,12 @@ def attempt(request: Asked, number: Numbered) -> Response[str]:
             alike=others,
             titles=browse.titles(memory, [one.session for one in (found, *others) if one.session]),
         )
+
+
+def _address(memory: Hardwon, caller: permissions.Caller, key: str) -> str:
+    number = attempts.numbers(memory.reading(), [key])[key]
+    visible(memory, caller, number)
+    return url("journal", str(number))
 
 
 @action("/journal/{number:int}/reflect", "write")

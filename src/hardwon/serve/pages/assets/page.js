@@ -156,7 +156,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") return document.activeElement?.blur();
   if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
   if (event.key === "j" || event.key === "k") return move(event.key === "j" ? 1 : -1);
-  const found = [...document.querySelectorAll("[data-key]")].find((each) => each.dataset.key === event.key);
+  const found = [...document.querySelectorAll("[data-key]")].findLast((each) => each.dataset.key === event.key);
   if (!found || document.body.hasAttribute("aria-busy")) return;
   event.preventDefault();
   if (found.matches("input")) found.focus();
