@@ -90,9 +90,11 @@ def find_each(rules: Sequence[Rule], numbers: Iterable[int], page: CasedText, cl
 
 
 def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
-    search, accepts, label, group = _search(rule, haystack), rule.accepts, rule.label, rule.group
-    before, whole = rule.before, rule.whole
+    search = _search(rule, haystack)
     match = search(0)
+    if match is None:  # in most texts
+        return
+    accepts, label, group, before, whole = rule.accepts, rule.label, rule.group, rule.before, rule.whole
     left = _MAX_CANDIDATES_JUDGED if rule.kind not in PERSONAL else sys.maxsize
     while match:
         start, end = match.span(group)
