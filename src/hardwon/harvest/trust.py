@@ -436,8 +436,8 @@ class Heard:
                 if count >= max(1, _SHARE_OF_RUNS_THAT_REPEATS * len(self._wanted[sentence].runs)):
                     self._repeated[sentence].append(piece)
             for word in present - seen if by_term else ():
-                if of_word := by_term.keys() & _terms(word):
-                    told[word] = of_word
+                if not by_term.keys().isdisjoint(several := _terms(word)):
+                    told[word] = by_term.keys() & several
             seen |= present
             said = set[str]().union(*map(told.__getitem__, told.keys() & present))
             alike = Counter(chain.from_iterable(map(by_term.__getitem__, said)))

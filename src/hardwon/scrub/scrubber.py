@@ -505,6 +505,8 @@ class Short:
 
 
 def _scrubbed_message(message: Message, scrubber: Scrubber, scrub: Callable[[str], str]) -> Message:
+    if not (message.is_sent or message.calls or message.results):
+        return message
     return replace(
         message,
         text=scrubber.scrub(ends(message.text, MAX_TEXT_CHARACTERS)) if message.is_sent else message.text,
