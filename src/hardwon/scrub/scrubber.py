@@ -446,7 +446,7 @@ def stored(value: T, scrub: Callable[[str], str]) -> T:
     """What is kept, with every text in it scrubbed as it is kept: lines that were joined or cut may tell a secret."""
     found: Any = value
     if isinstance(found, str):
-        found = found if _ID_OR_WORD.fullmatch(found) else scrub(found)
+        found = found if _is_id_or_word(found) else scrub(found)
     elif found is None or isinstance(found, (int, float)):
         pass  # most of what there is
     elif isinstance(found, Struct):
@@ -456,13 +456,18 @@ def stored(value: T, scrub: Callable[[str], str]) -> T:
         # Numbers are most of what there is, and words the most of the rest.
         parts: list[Any] = [
             part
-            if part is None or isinstance(part, (int, float)) or (isinstance(part, str) and _ID_OR_WORD.fullmatch(part))
+            if part is None or isinstance(part, (int, float)) or (isinstance(part, str) and _is_id_or_word(part))
             else stored(part, scrub)
             for part in found
         ]
         if not all(map(is_, parts, found)):
             found = type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
     return cast(T, found)
+
+
+@lru_cache(maxsize=1 << 12)  # every row of a session has the same few
+def _is_id_or_word(text: str) -> bool:
+    return _ID_OR_WORD.fullmatch(text) is not None
 
 
 def _fields(value: Struct) -> Iterator[tuple[str, Any]]:
