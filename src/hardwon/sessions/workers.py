@@ -184,7 +184,7 @@ def cores() -> int:
 
 @contextmanager
 def few_collections() -> Iterator[None]:
-    """What is read has no cycles: to look for them as often as is usual takes a sixth of the time."""
+    """What is read has no cycles: to look for them as often as is usual takes up to a sixth of the time."""
     before = gc.get_threshold()
     if not 0 < before[0] < _ALLOCATIONS_BETWEEN_COLLECTIONS:  # somebody else sees to it
         yield
