@@ -122,8 +122,9 @@ _WITHIN_A_LINE = re.compile(f"{_BAD_WITHIN_A_LINE}|{_GOOD_WITHIN_A_LINE}")
 _WORDS_WITHIN_A_LINE = ("statement separator", "are unsatisfiable", "exit code ", "exited with code ", ") Build succ")
 """One of them stands in all that it finds."""
 _LINE_BREAK = re.compile("\n")
-_REPORT = re.compile(
-    f"(?P<bad>{'|'.join(_BAD)}|{_BAD_WITHIN_A_LINE})|(?P<good>{'|'.join(_GOOD)}|{_GOOD_WITHIN_A_LINE})", re.MULTILINE
+_REPORT = re.compile(  # groups of their own, for what all of a group begin with is looked for once
+    f"(?P<bad>(?:{'|'.join(_BAD)})|{_BAD_WITHIN_A_LINE})|(?P<good>(?:{'|'.join(_GOOD)})|{_GOOD_WITHIN_A_LINE})",
+    re.MULTILINE,
 )
 
 # Words that what a success prints mostly lacks, in some of the languages that terminals speak.
@@ -237,6 +238,8 @@ def settled(session: Session) -> Session:
 
 
 def _with_verdicts(message: Message, calls: dict[str, ToolCall]) -> Message:
+    if not message.results:  # as of most
+        return message
     found = tuple(
         _settled(result, calls[result.call_id]) if result.call_id in calls else result for result in message.results
     )

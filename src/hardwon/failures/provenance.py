@@ -30,6 +30,7 @@ LOOK_ALIKES = str.maketrans(  # Cyrillic, Greek, small capitals
     "aeopcyxijsdqwhlABEKMHOPCTXIJSYGaopiuvktxnABEZHIKMNOPTYXabcdefghijklmnoprstuvwyzis",
 )
 _LOOK_ALIKES = frozenset(map(chr, LOOK_ALIKES))
+_FEW_SIGNS = 8
 _TAG_LETTERS = lazy_pattern("[\U000e0020-\U000e007e]")
 _NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]{1,64}")
 _MARKS = lazy_pattern(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+")
@@ -88,9 +89,12 @@ def _undisguised(text: str) -> str:
         # What a terminal would not show, a title or a line drawn over, a model reads all the same.
         text = _COLOURS.sub("", _TAG_LETTERS.sub(lambda found: chr(ord(found[0]) - 0xE0000), text))
         text = clean(_AS_LINES.sub("\n", text))
-    # Pieces, since putting many marks in order is quadratic.
-    if not text.isascii() and any(map(_is_composed, set(beyond_ascii(text)))):
-        text = _NOT_ASCII.sub(lambda found: _decomposed(found[0]), text)
+    if not text.isascii() and (composed := [*filter(_is_composed, set(beyond_ascii(text)))]):
+        if len(composed) <= _FEW_SIGNS and all(map(_stands_alone, composed)):
+            for sign in composed:
+                text = text.replace(sign, _decomposed(sign))
+        else:  # pieces, since putting many marks in order is quadratic
+            text = _NOT_ASCII.sub(lambda found: _decomposed(found[0]), text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: unescape(found[0]), text)
     if "%" in text:
@@ -108,7 +112,19 @@ def _undisguised(text: str) -> str:
         text, before = _with_letters_together(text), text
         data = data if text is before else text.encode("latin-1", "replace")
     said = "\n".join((text, *hidden, *_encoded(text, data)))
-    return said.lower() if said.isascii() else said.casefold()
+    return said.lower() if said.isascii() else _casefolded(said)
+
+
+def _casefolded(text: str) -> str:
+    """By bytes where only ASCII letters change, as in most texts: mostly twice as fast."""
+    if any(map(_is_folded, set(beyond_ascii(text)))):
+        return text.casefold()
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_folded(sign: str) -> bool:
+    return sign.casefold() != sign
 
 
 def _with_letters_together(text: str) -> str:
@@ -129,6 +145,12 @@ def _with_letters_together(text: str) -> str:
 def _is_composed(sign: str) -> bool:
     """Whether putting it in pieces may change a text that holds it; marks in a row may only change places."""
     return bool(combining(sign)) or _decomposed(sign) != sign
+
+
+@lru_cache(maxsize=1 << 12)
+def _stands_alone(sign: str) -> bool:
+    """Whether its pieces stay where they are, whatever stands beside it."""
+    return not any(map(combining, sign + _decomposed(sign)))
 
 
 @lru_cache(maxsize=1 << 12)

@@ -412,6 +412,7 @@ def example(lines: Sequence[str], family: str) -> str:
     return f"{told['lead']}{head}{told['said']}{told['place']}"
 
 
+@lru_cache(maxsize=1 << 8)  # an error is asked about several times
 def reads_like_an_order(line: str) -> bool:
     """Whether a line asks its reader for something, by its words or by the parts of its names."""
     if _ADDRESSES.search(line):

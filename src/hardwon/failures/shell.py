@@ -268,6 +268,7 @@ def base(word: str) -> str:
     return word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
 
 
+@lru_cache(maxsize=1024)
 def program_family(program: str) -> str:
     """`python3.12` and `python` are one tool."""
     for name in ("python", "pip"):

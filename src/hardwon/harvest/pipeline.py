@@ -9,7 +9,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,7 @@ from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.reader import peek
 from hardwon.sessions.workers import Workers as Processes
-from hardwon.sessions.workers import cores, serve
+from hardwon.sessions.workers import cores, few_collections, serve
 from hardwon.store.database import Database
 from hardwon.store.projects import Drawn
 from hardwon.text.shown import QUESTION
@@ -107,19 +107,21 @@ class Workers:
         self._plots: dict[str, Plot] = {}
         self._maps: Iterator[Drawn] = iter(())
         self._drawn: dict[str, Drawn] = {}
+        self._stack = ExitStack()
 
     def start(self, size: int) -> None:
         """If there is enough to read."""
         if self._executor is None and size > _BYTES_READ_WITHOUT_WORKERS:
-            self._workers = Processes(__name__, cores() - 1)
+            self._workers = self._stack.enter_context(Processes(__name__, cores() - 1))
 
     def __enter__(self) -> Workers:
+        self._stack.enter_context(few_collections())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._workers.__exit__(kind, error, trace)
+        self._stack.__exit__(kind, error, trace)
 
     def heads(self, paths: Sequence[Path]) -> Iterator[FileHead]:
         if self._executor is None:

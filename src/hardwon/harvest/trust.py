@@ -435,9 +435,12 @@ class Heard:
             for sentence, count in shared.items():
                 if count >= max(1, _SHARE_OF_RUNS_THAT_REPEATS * len(self._wanted[sentence].runs)):
                     self._repeated[sentence].append(piece)
-            for word in present - seen if by_term else ():
-                if of_word := by_term.keys() & _terms(word):
-                    told[word] = of_word
+            self._look_for_translations(piece, text, present)
+            if not by_term:  # nobody claims anything, as mostly
+                continue
+            for word in present - seen:
+                if not by_term.keys().isdisjoint(several := _terms(word)):
+                    told[word] = by_term.keys() & several
             seen |= present
             said = set[str]().union(*map(told.__getitem__, told.keys() & present))
             alike = Counter(chain.from_iterable(map(by_term.__getitem__, said)))
@@ -449,7 +452,6 @@ class Heard:
                     self._rephrased[sentence].append(piece)
             for sentence in _standing_close(words, restated):
                 self._close[sentence].append(piece)
-            self._look_for_translations(piece, text, present)
 
     def _look_for_translations(self, piece: Piece, text: str, present: frozenset[str]) -> None:
         sought = present & self._told_of

@@ -90,9 +90,11 @@ def find_each(rules: Sequence[Rule], numbers: Iterable[int], page: CasedText, cl
 
 
 def _matches(rule: Rule, haystack: str, text: str) -> Iterator[Span]:
-    search, accepts, label, group = _search(rule, haystack), rule.accepts, rule.label, rule.group
-    before, whole = rule.before, rule.whole
+    search = _search(rule, haystack)
     match = search(0)
+    if match is None:  # in most texts
+        return
+    accepts, label, group, before, whole = rule.accepts, rule.label, rule.group, rule.before, rule.whole
     left = _MAX_CANDIDATES_JUDGED if rule.kind not in PERSONAL else sys.maxsize
     while match:
         start, end = match.span(group)
@@ -444,7 +446,7 @@ def stored(value: T, scrub: Callable[[str], str]) -> T:
     """What is kept, with every text in it scrubbed as it is kept: lines that were joined or cut may tell a secret."""
     found: Any = value
     if isinstance(found, str):
-        found = found if _ID_OR_WORD.fullmatch(found) else scrub(found)
+        found = found if _is_id_or_word(found) else scrub(found)
     elif found is None or isinstance(found, (int, float)):
         pass  # most of what there is
     elif isinstance(found, Struct):
@@ -454,13 +456,18 @@ def stored(value: T, scrub: Callable[[str], str]) -> T:
         # Numbers are most of what there is, and words the most of the rest.
         parts: list[Any] = [
             part
-            if part is None or isinstance(part, (int, float)) or (isinstance(part, str) and _ID_OR_WORD.fullmatch(part))
+            if part is None or isinstance(part, (int, float)) or (isinstance(part, str) and _is_id_or_word(part))
             else stored(part, scrub)
             for part in found
         ]
         if not all(map(is_, parts, found)):
             found = type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
     return cast(T, found)
+
+
+@lru_cache(maxsize=1 << 12)  # every row of a session has the same few
+def _is_id_or_word(text: str) -> bool:
+    return _ID_OR_WORD.fullmatch(text) is not None
 
 
 def _fields(value: Struct) -> Iterator[tuple[str, Any]]:
@@ -503,6 +510,8 @@ class Short:
 
 
 def _scrubbed_message(message: Message, scrubber: Scrubber, scrub: Callable[[str], str]) -> Message:
+    if not (message.is_sent or message.calls or message.results):
+        return message
     return replace(
         message,
         text=scrubber.scrub(ends(message.text, MAX_TEXT_CHARACTERS)) if message.is_sent else message.text,

@@ -147,8 +147,10 @@ class _Turn:
         """Whether it begins a thought or a card and does not end it, or an edit whose lines have no marks."""
         lines = self._page.lines[self.header.line : self._end]
         for opening, closing in ((THOUGHT, "</details></think>"), (CARD, "</details>")):
-            last = max((at for at, line in enumerate(lines) if line == opening), default=-1)
-            if last >= 0 and closing not in lines[last:]:
+            if opening not in lines:
+                continue
+            last = max(at for at, line in enumerate(lines) if line == opening)
+            if closing not in lines[last:]:
                 return True
         return not self._page.edits_are_marked(self.header.line, self._end)
 

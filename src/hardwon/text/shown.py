@@ -6,6 +6,7 @@ import re
 import time
 from collections import Counter
 from functools import lru_cache
+from operator import mul
 
 from hardwon import home
 from hardwon.text.normalise import digest, lazy_pattern
@@ -274,7 +275,7 @@ def estimate(text: str) -> int:
     data = text.encode("utf-8", "surrogatepass")
     apart, of_kind = _tables()
     words = Counter(data.translate(apart).split())
-    tokens = sum(_tokens_of_word(word) * count for word, count in words.items())
+    tokens: int = sum(map(mul, map(_tokens_of_word, words), words.values()))
     kinds = data.translate(of_kind, _REST_OF_A_CHARACTER)
     tokens += kinds.count(b"..") + kinds.replace(b"..", b"").count(b".")  # two signs are one, as are two of Cyrillic
     tokens += kinds.count(b"\n") + kinds.count(b"\r") - kinds.count(b"\r\n") + kinds.count(b"c")
