@@ -16,7 +16,6 @@ PAGE = (
 )
 REWORDED = "## Decisions\n- Send `nightly` output to the partner before anybody looks at it, rather than after."
 TRANSLATED = "## Decisions\n- Parser werden in Kestrel geschrieben rather than in Go."
-ROOT_CAUSE = "The root cause is that `the bucket` wants unreviewed output first."
 
 
 def harvested(home: Path, *paths: Path) -> None:
@@ -25,7 +24,7 @@ def harvested(home: Path, *paths: Path) -> None:
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-@pytest.mark.parametrize("said", [REWORDED, TRANSLATED, ROOT_CAUSE])
+@pytest.mark.parametrize("said", [REWORDED, TRANSLATED])
 def test_agents_that_read_the_same_and_say_it_in_their_own_words_are_one_source(
     said: str, carrier: str, home: Path, tmp_path: Path
 ) -> None:

@@ -110,7 +110,7 @@ def test_replay_reports_the_map(home: Path, tmp_path: Path, hardwon: Run) -> Non
     assert found.edited["the map"].value == 1.0
     assert found.commands["the map"].value == 1.0
     shown = hardwon("replay")
-    assert "`hardwon map`: share of the known files" in shown.stdout
+    assert "how many `hardwon map` had in its top ten" in shown.stdout
 
 
 def test_the_experiment_counts_calls_before_the_first_edit_and_reads_of_known_files(home: Path, tmp_path: Path) -> None:

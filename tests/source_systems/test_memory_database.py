@@ -225,7 +225,7 @@ def test_the_printed_id_is_enough_to_decide(hardwon: Run) -> None:
         hardwon("remember", text, "--project", "reef", "--candidate")
     printed = [line.split()[0] for line in hardwon("review", "--list").stdout.splitlines()[1:]]
     assert len(set(printed)) == 3
-    assert "promoted" in hardwon("review", "--promote", printed[0]).stdout
+    assert "approved" in hardwon("review", "--promote", printed[0]).stdout
     rejected = hardwon("review", "--reject", printed[1])
     assert rejected.returncode == 0
     assert f"{printed[1]} rejected;" in rejected.stdout

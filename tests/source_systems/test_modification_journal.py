@@ -215,7 +215,7 @@ def test_a_line_about_an_attempt_says_where_it_comes_from(hardwon: Run) -> None:
     (line,) = told["lines"]
     why = hardwon("why", line["id"])
     assert why.returncode == 0, why.stderr
-    assert "attempt 1, failure by stated, recorded by the journal" in why.stdout
+    assert "attempt 1, failure (stated), recorded by the journal" in why.stdout
     assert "learned: Retry only what is safe." in why.stdout
     assert json.loads(hardwon("why", line["id"], "--json").stdout)["written_by"] == "the journal"
 
