@@ -299,3 +299,17 @@ def test_a_folder_called_like_a_file_is_not_made(hardwon: Run, tmp_path: Path) -
     done = hardwon("export", tmp_path / "all.jsonl")
     assert (done.returncode, (tmp_path / "all.jsonl").exists()) == (1, False)
     assert "hardwon export --jsonl" in done.stderr
+
+
+def test_an_error_can_be_given_as_words_and_a_session_has_no_changes(learned: Run) -> None:
+    as_words = learned("failures", "match", "ModuleNotFoundError: No module named 'asyncpg'").stdout
+    assert as_words.startswith("ModuleNotFoundError")
+    assert "no such file" in learned("failures", "match", "nowhere.log").stderr
+    session = json.loads(learned("why", "F9b806165", "--json").stdout)["seen"][0]["session"]
+    assert learned("history", session[:9]).stderr == "No changes are recorded.\n"
+    assert "several ids begin with 'F'" in learned("why", "F").stderr
+
+
+def test_hints_of_lessons_repeat_what_was_asked_for(learned: Run) -> None:
+    said = learned("lessons", "-p", "tidepool", "--limit", "1").stderr
+    assert re.search(r"more: `hardwon lessons --project tidepool --limit \d+`", said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hardwon import Hardwon
 from hardwon.failures.ledger import examine
 from hardwon.harvest.rules.pitfalls import fix_drafts
 from hardwon.sessions.reader import read
@@ -52,3 +53,30 @@ def test_an_edit_is_no_lesson_for_the_code_says_it_now(tmp_path: Path) -> None:
         .run("npx tsc", "")
     )
     assert lessons(session, tmp_path) == []
+
+
+def test_a_lesson_names_the_command_that_was_mended_and_not_another_that_failed_alike(tmp_path: Path) -> None:
+    said = "MSBUILD : error MSB1011: Specify which project or solution file to use because this folder contains more."
+    sessions = []
+    for day in (1, 2):
+        made = ClaudeSession(f"s{day}", day=day).run("dotnet build", said, exit_code=1)
+        sessions.append(made.run("dotnet build Reef.sln", "Build succeeded.").run("dotnet test", said, exit_code=1))
+    with Hardwon(tmp_path / "home") as memory:
+        memory.harvest([session.write(tmp_path / "logs") for session in sessions])
+        told = [one.text for one in memory.lessons.list()]
+    assert any("dotnet build Reef.sln" in text for text in told)
+    assert not any("dotnet test" in text for text in told)
+
+
+def test_a_program_that_ran_here_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    def lessons_of(*sessions: ClaudeSession) -> list[str]:
+        with Hardwon(tmp_path / f"home{len(sessions)}") as memory:
+            memory.harvest([session.write(tmp_path / f"logs{len(sessions)}") for session in sessions])
+            return [one.text for one in memory.lessons.list() if one.rule == "missing-command"]
+
+    missing = [
+        ClaudeSession(f"m{day}", day=day).run("gauge list", "bash: gauge: command not found", exit_code=127)
+        for day in (1, 2)
+    ]
+    assert len(lessons_of(*missing)) == 1
+    assert lessons_of(*missing, ClaudeSession("later", day=3).run("gauge list --all", "3 gauges")) == []

@@ -451,3 +451,31 @@ def test_flipped_bits_in_objects_and_refs_raise_nothing(
             path.write_bytes(data[: chance.choice((len(data), len(data) // 2))])
         with suppress(HardwonError):
             memory.sessions.harvest_git(copy)
+
+
+def test_a_session_read_from_a_repository_and_from_its_folder_is_one(
+    hardwon: Run, repository: GitRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.sessions.test_specstory_layouts import HEAD, asked, turn
+
+    name = ".specstory/history/2026-10-01_10-00-task-#008, größer.md"
+    page = (HEAD + asked("Always use uv in this project.") + turn("ok")).encode()
+    repository.commit("refs/heads/main", {name: page})
+    hardwon("harvest", "--git", repository.folder)
+    path = repository.folder / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(page)
+    monkeypatch.chdir(repository.folder)
+    hardwon("harvest", ".", "--mine")
+    with Hardwon() as memory:
+        (known,) = memory.sessions.list()
+        assert Path(known.path).expanduser() == path, "from whatever folder it was named"
+
+
+def test_a_session_that_only_a_repository_has_can_be_inspected(hardwon: Run, repository: GitRepository) -> None:
+    repository.commit("refs/heads/main", {".claude/projects/reef/s-1.jsonl": content(talk())})
+    hardwon("harvest", "--git", repository.folder)
+    with Hardwon() as memory:
+        (known,) = memory.sessions.list()
+    shown = hardwon("inspect", known.id[:9], "--message", "0").stdout
+    assert shown.startswith("message 0 of ")

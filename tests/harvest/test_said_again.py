@@ -99,9 +99,12 @@ def test_what_a_tool_printed_before_was_pasted_and_not_said(home: Path, tmp_path
 def test_what_waits_becomes_a_lesson_when_a_person_says_so(hardwon: Run, tmp_path: Path) -> None:
     hardwon("harvest", talk(1, RULE).write(tmp_path))
     (waiting,) = json.loads(hardwon("review", "--said", "--json").stdout)
-    hardwon("review", "--keep-said", waiting["id"])
+    source, _, place = waiting["id"].partition("/")
+    hardwon("review", "--keep-said", f"{source[:9]}/{place}")
     (lesson,) = json.loads(hardwon("lessons", "--json").stdout)
     assert (lesson["trust"], lesson["status"], lesson["told"]) == ("human", "active", True)
+    (cited,) = lesson["sources"]
+    assert (cited["session"], cited["quote"]) == (source, waiting["quote"])
 
 
 def test_what_stands_in_the_repositorys_own_file_is_not_told_again(home: Path, tmp_path: Path) -> None:

@@ -290,14 +290,22 @@ class Connection:
         return choose(self.config)
 
 
+_IDS_NAMED = 5
+
+
 def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
     """What `Hardwon.store.resolve` gives, for commands that need no more of it; `sessions` may be meant, too,
     and a number is that of an attempt."""
     db = memory.reading()
     matches = meta.attempt_numbered(db, int(id)) if id.isdecimal() else meta.ids_like(db, id, sessions=sessions)
-    if len(matches) != 1:
-        what = "several ids begin" if matches else "no lesson, failure, attempt or session begins"
-        raise NotFound(f"{what} with '{id}': `hardwon lessons` and `hardwon failures` list them")
+    if len(matches) > 1:
+        some = ", ".join(meta.short_id(db, one) for one in matches[:_IDS_NAMED])
+        raise NotFound(f"several ids begin with '{id}': {some}{', …' if len(matches) > _IDS_NAMED else ''}")
+    if not matches:
+        raise NotFound(
+            f"no lesson, failure, attempt or session begins with '{id}': `hardwon lessons` and `hardwon failures` "
+            "list them"
+        )
     return matches[0]
 
 
@@ -366,6 +374,8 @@ def session_names(paths: Paths) -> dict[str, os.stat_result | None]:
     found: dict[str, os.stat_result | None] = {}
     for path in (paths,) if isinstance(paths, str | PathLike) else paths:
         name = os.fspath(path)  # of many thousand files, a Path each takes longer than all the rest
+        if not os.path.isabs(name):  # what is kept of it must lead there from any folder
+            name = os.path.abspath(name)
         try:
             status = os.stat(name)
         except (OSError, ValueError):

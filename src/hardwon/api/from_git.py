@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from hardwon.errors import NotFound
 from hardwon.harvest.learn import VERSION
 from hardwon.harvest.walk import Log, Progress, Report, unread
 from hardwon.sessions.checkpoints import Kept, KeptLog, kept, wanted
@@ -148,6 +150,31 @@ class FromGit:
         if log.at:
             os.utime(path, (log.at / 1_000_000,) * 2)  # dates a session that does not say when it was
         return True
+
+
+_KEPT_AS = re.compile(r"(?P<folder>.+?)@(?P<name>(?:[0-9a-f]{7,40}|refs/[^:\n]+):[^\n]+)", re.DOTALL)
+
+
+@contextmanager
+def session_file(path: str) -> Iterator[Path]:
+    """The file of a session by the path that is kept of it: of one in a repository, a copy that is gone afterwards.
+
+    Raises `NotFound`, `HardwonError`.
+    """
+    file, kept_as = Path(path).expanduser(), _KEPT_AS.fullmatch(path)
+    if file.exists() or kept_as is None:
+        yield file
+        return
+    log = KeptLog(kept_as["name"], (kept_as["name"],), 0, 0, "")
+    with (
+        Repository(Path(kept_as["folder"]).expanduser()) as repository,
+        tempfile.TemporaryDirectory(prefix="hardwon-git-") as folder,
+    ):
+        copy = Path(folder) / log.file
+        with copy.open("xb") as into:
+            if not repository.write(log.name, _BYTES_PER_LOG, into):
+                raise NotFound(f"{path} is not in the repository any more")
+        yield copy
 
 
 def _decoded(note: str) -> _Seen:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hardwon.api import convert
 from hardwon.api.connection import Part
 from hardwon.clock import now
@@ -79,6 +81,21 @@ class Lessons(Part):
 
         Raises `NotAllowed` for an empty text, an unknown kind, or a scope that does not fit the project.
         """
+        return self._add(text, [], kind=kind, scope=scope, project=project, agent=agent, confidence=confidence, why=why)
+
+    def _add(
+        self,
+        text: str,
+        cited: Sequence[Cited],
+        *,
+        kind: Kind,
+        scope: Scope,
+        project: str,
+        agent: str = "",
+        confidence: float = 1.0,
+        why: str = "",
+    ) -> str:
+        """The same with where it was said."""
         need_fitting_scope(scope, project)
         row = self._row(_checked(text, kind), kind, project)._replace(
             id="",
@@ -89,10 +106,12 @@ class Lessons(Part):
             status="active",
             trust="human",
             rule="",
-            source_count=0,
+            source_count=len(cited),
         )
         clean = self._memory.scrubber().scrub(why)
-        return self._change(lambda db: lifecycle.create(db, row, [], actor=self._actor(), why=clean), row.project)
+        return self._change(
+            lambda db: lifecycle.create(db, row, list(cited), actor=self._actor(), why=clean), row.project
+        )
 
     def propose(
         self, text: str, *, kind: Kind = "fact", project: str = "", agent: str = "", session: str = "", why: str = ""

@@ -125,8 +125,9 @@ class Review(Part):
         project = self._memory.reading().query("SELECT coalesce(project, '') FROM session WHERE id = ?", (source,))
         holder = project[0][0] if project else ""
         scope: Scope = "project" if holder else "global"
-        return self._memory.lessons.add(
-            row.text, kind=kind, scope=scope, project=holder, why=why or "typed by the user"
+        cited = lessons.Cited("", source, row.message_index, row.root, row.at, row.quote, "user")
+        return self._memory.lessons._add(
+            row.text, [cited], kind=kind, scope=scope, project=holder, why=why or "typed by the user"
         )
 
     def count(self) -> int:

@@ -249,6 +249,13 @@ def question(text: str, *, err: bool = False) -> str:
     return "\n".join(hung(text, max(room(err=err) - len(" [y/N]: y"), 1)))
 
 
+def asked_again(options: dict[str, str | None]) -> str:
+    """The options that were given, for a hint that leads on from there."""
+    from shlex import quote
+
+    return "".join(f" {name} {quote(value)}" for name, value in options.items() if value)
+
+
 def need_known(option: str, value: str | None, choices: Iterable[str]) -> None:
     """Say so where a filter is given a value that nothing can have."""
     known = list(choices)

@@ -13,6 +13,7 @@ import typer
 from hardwon.cli.app import (
     Json,
     ProjectOption,
+    asked_again,
     count,
     iso,
     need_known,
@@ -136,10 +137,12 @@ def lessons(
     kept = len(rows) if limit else rows_that_fit(headings, rows, right=(3,), spare=spare, besides=_LINES_BELOW)
     table(headings, rows[:kept], right=(3,), spare=spare)
     if more := len(found) - kept:
-        say(f"{more:,} more: `hardwon lessons --limit {len(found)}`", err=True)
+        asked = asked_again({"--project": project, "--kind": kind, "--status": status})
+        say(f"{more:,} more: `hardwon lessons{asked} --limit {len(found)}`", err=True)
     if unused:
         number = "1 more is" if len(unused) == 1 else f"{len(unused):,} more are"
-        say(f"{number} no longer used: `hardwon lessons --status {unused[0].status}`", err=True)
+        asked = asked_again({"--project": project, "--kind": kind, "--status": unused[0].status})
+        say(f"{number} no longer used: `hardwon lessons{asked}`", err=True)
     wrong = " Wrong? `hardwon review --reject ID`" if status in (None, "active", "candidate") else ""
     say(f"Where one comes from: `hardwon why ID`.{wrong}", err=True)
 

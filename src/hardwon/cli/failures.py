@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from hardwon.cli.app import (
     Json,
     ProjectOption,
+    asked_again,
     count,
     day,
     iso,
@@ -25,6 +27,7 @@ from hardwon.cli.app import (
     table,
     thousands,
 )
+from hardwon.errors import NotFound
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -113,20 +116,12 @@ def failures(
             say_of_a_kind(shown_)
         else:
             say("No failures found.", err=True)
-        asked = _asked(project=project, since=since, open=open)
+        asked = asked_again({"--project": project, "--since": since}) + (" --open" if open else "")
         if known > len(shown_):
             whole = f"{asked} --all" if all else asked
             say(f"{known - len(shown_)} more: `hardwon failures{whole} --limit {known}`", err=True)
         if besides > known:
             say(f"{besides - known} refused by agents' own tools, or muted: `hardwon failures{asked} --all`", err=True)
-
-
-def _asked(*, project: str | None, since: str | None, open: bool) -> str:
-    """The options that were given, to be given again."""
-    from shlex import quote
-
-    named = {"--project": project, "--since": since}
-    return "".join(f" {name} {quote(value)}" for name, value in named.items() if value) + (" --open" if open else "")
 
 
 def say_of_a_kind(rows: Sequence[Failing]) -> None:
@@ -255,7 +250,9 @@ def mute(
 
 @app.command("match")
 def match(
-    file: Annotated[typer.FileText | None, typer.Argument(help="The output; without it, stdin is read.")] = None,
+    file: Annotated[
+        str | None, typer.Argument(help="A file with the output, or the error itself; without it, stdin is read.")
+    ] = None,
     command: Annotated[str, typer.Option(help="The command that failed.")] = "",
     project: ProjectOption = None,
     json: Json = False,
@@ -268,7 +265,7 @@ def match(
 
     if file is None and sys.stdin.isatty():
         say("Paste the output of the failed command, then press Ctrl-D on a line of its own.", err=True)
-    text = (file or sys.stdin).read()
+    text = sys.stdin.read() if file in (None, "-") else _given(str(file))
     with Hardwon() as memory:
         found = memory.failures.recall(text, command=command, project=project)
     if json:
@@ -287,6 +284,16 @@ def match(
             say(f"  {short(memory, row.id)}  {shown(error_of(row))}{shown(worked)}", err=True)
     else:
         say("No failure like this is known.", err=True)
+
+
+def _given(text: str) -> str:
+    """What a file holds, or what was typed in its place."""
+    path = Path(text) if "\n" not in text else None
+    if path is not None and path.is_file():
+        return path.read_text(encoding="utf-8", errors="replace")
+    if " " not in text.strip():
+        raise NotFound(f"no such file: {text}")
+    return text
 
 
 def _alike(memory: Hardwon, text: str, project: str | None) -> list[Failure]:

@@ -250,13 +250,14 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
 
 
 def read_now(report: Report, known: int = 0, before: int = 0) -> str:
-    """How many sessions a harvest read, of all; what sub-agents did is part of the session that they worked for."""
+    """How many sessions a harvest read; what sub-agents did is part of the session that they worked for."""
     own = report.sessions - report.subagents
-    if known > before:
-        own = min(own, known - before)  # several files may be of one session
-    of = f" of {known:,}" if known > own else ""
-    parts = [count(own, "new session") + of] if own or not report.subagents else []
-    return " and ".join([*parts, *([count(report.subagents, "new sub-agent")] if report.subagents else [])])
+    new = min(own, known - before) if known else own  # several files may be of one session
+    if not new:
+        return f"{count(own, 'session')} again" if own else count(report.subagents, "sub-agent")
+    return " and ".join(
+        [count(new, "new session"), *([count(report.subagents, "new sub-agent")] if report.subagents else [])]
+    )
 
 
 def say_of_others(report: Report) -> None:
@@ -266,7 +267,7 @@ def say_of_others(report: Report) -> None:
     if report.foreign:
         say(
             f"{count(report.foreign, 'session')} of other people: what they say waits in `hardwon review`; "
-            "if they are yours, run `hardwon harvest FOLDER --mine`."
+            "if they are yours, run the same command with `--mine`."
         )
 
 

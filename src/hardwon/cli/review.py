@@ -121,17 +121,25 @@ def _nothing(memory: Hardwon, project: str | None) -> str:
 
 
 def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json: bool) -> None:
+    from hardwon.api.connection import full_id
+
     if keep:
-        made = [memory.review.keep_said(id, why=why) for id in keep]
+        named = [
+            (full_id(memory, source, sessions=True), place) for source, _, place in (id.partition("/") for id in keep)
+        ]
+        made = [memory.review.keep_said(f"{source}/{place}", why=why) for source, place in named]
         print_json(made) if json else say("\n".join(f"{short(memory, id)} will be told from now on" for id in made))
         return
     waiting = memory.review.said(project=project)
     if json:
         print_json(waiting)
     elif waiting:
-        rows = [(one.id, f"{one.worth:.2f}", shown(one.text, 200)) for one in waiting[:_SAID_SHOWN]]
-        table(("ID", "SCORE", "TYPED"), rows)
-        more = f"{len(waiting) - len(rows)} less likely ones: add --json. " if len(waiting) > len(rows) else ""
+        rows = [
+            (f"{short(memory, one.id.partition('/')[0])}/{one.id.partition('/')[2]}", shown(one.text, 200))
+            for one in waiting[:_SAID_SHOWN]
+        ]
+        table(("ID", "TYPED"), rows)
+        more = f"{len(waiting) - len(rows)} less likely ones are left out. " if len(waiting) > len(rows) else ""
         say(f"\n{more}To make one a lesson: `hardwon review --keep-said ID`.", err=True)
     else:
         say("No typed sentence is waiting.", err=True)
@@ -239,9 +247,10 @@ def history(
     Example: hardwon history L3fa9
     """
     from hardwon.api import Hardwon
+    from hardwon.api.connection import full_id
 
     with Hardwon() as memory:
-        events = memory.review.history(memory.store.resolve(id) if id else "", limit=limit)
+        events = memory.review.history(full_id(memory, id, sessions=True) if id else "", limit=limit)
     if json:
         print_json([_event(event) for event in events])
         return

@@ -46,9 +46,15 @@ _MAX_SOURCES_SHOWN = 3
 _AFTER = {"tool": "a command had printed it", "web": "a web page had said it", "file": "a file had said it"}
 
 
-def _said(origin: str) -> str:
+def _said(origin: str, rule: str = "") -> str:
     """Who spoke; of what repeats an output, a page or a file, where it stood before."""
-    return f"the agent said, after {_AFTER[origin]}" if origin in _AFTER else f"the {origin} said"
+    if origin in _AFTER:
+        return f"the {'user' if rule.startswith(_OF_USERS) else 'agent'} said, after {_AFTER[origin]}"
+    return "somebody else said" if origin == "foreign" else f"the {origin} said"
+
+
+_OF_USERS = ("user", "asked", "said")
+"""How the rules are called that draw on what people type."""
 
 
 class Keys:
@@ -198,7 +204,8 @@ class ConflictScreen:
         for number, lesson in enumerate(conflict.lessons, start=1):
             self._page.say(f"{number}. {shown(lesson.text)}", "bold")
             for source in self._memory.lessons.get(lesson.id).sources[-1:]:
-                self._page.say(f"   {_said(source.origin)}, {day(source.at)}: “{shown(source.quote, 200)}”")
+                said = _said(source.origin, lesson.rule)
+                self._page.say(f"   {said}, {day(source.at)}: “{shown(source.quote, 200)}”")
             parts = (lesson.kind, learned_from(lesson.rule, lesson.trust), count(lesson.source_count, "session"))
             self._page.say(f"   {', '.join(parts)}, {short(self._memory, lesson.id)}", "dim")
         self._page.say("  sessions are told neither until you keep one of them, or both")
@@ -310,7 +317,7 @@ class Screen:
         self._page.say(f"  learned from: {learned_from(lesson.rule, lesson.trust)}")
         for source in considered.sources[:_MAX_SOURCES_SHOWN]:
             where = f"{source.agent}, message {source.message_index} of {short_path(source.path)}"
-            said = f"{_said(source.origin)}, {iso(source.at)}"
+            said = f"{_said(source.origin, lesson.rule)}, session of {iso(source.at)}"
             alike = normalised(source.quote).rstrip(".") == normalised(lesson.text).rstrip(".")
             self._page.say(f"  {said}, in these words" if alike else f"  {said}: “{shown(source.quote, 200)}”")
             self._page.say(f"    {where}", style="dim")

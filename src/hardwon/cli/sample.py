@@ -211,6 +211,7 @@ def _inspected(named: str) -> Transcript:
 
     from hardwon.api import Hardwon
     from hardwon.api.connection import full_id
+    from hardwon.api.from_git import session_file
     from hardwon.failures.ledger import inspected
 
     path = Path(named)
@@ -218,7 +219,8 @@ def _inspected(named: str) -> Transcript:
         return inspected(path)
     with Hardwon() as memory:
         known = memory.sessions.get(full_id(memory, named, sessions=True)).session
-    found = inspected(Path(known.path).expanduser())
+    with session_file(known.path) as file:
+        found = inspected(file)
     own = tuple(one for one in found.sessions if (one.external_id, one.subagent) == (known.external_id, known.subagent))
     return replace(found, sessions=own or found.sessions)
 

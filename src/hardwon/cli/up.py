@@ -272,7 +272,8 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     if not screens:
         return None
     found = screens[-1] if screens[-1].tells else screens[0]
-    return found._replace(another=next((one.name for one in compared if one is not found.project), ""))
+    back = (one.name for one in compared if one is not found.project and met[one.id].errors > met[one.id].different)
+    return found._replace(another=next(back, ""))
 
 
 def _project_here(memory: Hardwon) -> str | None:
@@ -342,7 +343,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     for lesson in said:
         _item(short(memory, lesson.id), lesson.text, f"{lesson.source_count:>8}")
     for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
-        _item("", f'you asked: "{habit.words}" (a rule? `hardwon remember "…"`)', f"{habit.sessions:>8}")
+        _item("", f'you asked: "{habit.words}"', f"{habit.sessions:>8}")
     if not (screen.said_again or screen.habits):
         _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
@@ -392,6 +393,8 @@ def _say_next(*, examples: bool, ids: bool, waiting: int, another: str = "") -> 
         ]
     else:
         steps = [("hardwon why ID", "where a line comes from")] if ids else []
+    if not examples and os.path.isdir(os.path.join(".specstory", "history")):
+        steps.append(("hardwon harvest --git . --mine", "learn from the sessions in this repository"))
     if another:
         demo = " --demo" if examples else ""
         steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
@@ -437,6 +440,5 @@ def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str)
     left = id.ljust(9) + "  "
     note = note.lstrip()
     space = wide - len(left) - (len(note) + 2 if note else 0)
-    first = cut(shown(text), space)
-    line = f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip()
-    echo(style(line.replace("`hardwon ", f"`{our_name()} ")))
+    first = cut(shown(text).replace("`hardwon ", f"`{our_name()} "), space)
+    echo(style(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip()))

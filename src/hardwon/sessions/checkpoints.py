@@ -30,8 +30,8 @@ _TRAILER = re.compile(r"^Entire-Checkpoint: {0,8}([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z
 _PART = re.compile(r"full\.(?:jsonl(?:\.\d{3,6})?|log)")
 _TASK = re.compile(r"agent-[\w.-]{1,80}\.jsonl")
 _DAY = re.compile(r"^\d{4}-\d\d-\d\d-(?=.)")
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
-_CHARACTERS_PER_NAME = 120
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
+_BYTES_PER_NAME = 240
 _CHARACTERS_PER_COMMIT = 12
 _BYTES_PER_METADATA = 1024 * 1024
 _BYTES_OF_REFS = 64 * 1024 * 1024
@@ -58,10 +58,11 @@ class KeptLog(NamedTuple):
 
     @property
     def file(self) -> str:
-        """A name for a copy of it, made of harmless characters alone."""
+        """A name for a copy that every system takes; its own where it can be, for that may be the session's id."""
         last = self.name.rpartition("/")[2]
         plain = f"{self.session}.jsonl" if self.session else last
-        return _UNSAFE.sub("_", plain).lstrip(".")[-_CHARACTERS_PER_NAME:] or "log.jsonl"
+        safe = _UNSAFE.sub("_", plain).lstrip(".").rstrip(" .").encode("utf-8", "replace")[-_BYTES_PER_NAME:]
+        return safe.decode("utf-8", "ignore") or "log.jsonl"
 
 
 class CommitOf(NamedTuple):

@@ -178,7 +178,9 @@ def pitfalls_of_project(db: Database, project: str) -> list[Found]:
     by_sentence: dict[str, list[tuple[FailureRow, FixRow]]] = defaultdict(list)
     open_ones = []
     for row in rows:
-        told = [(_sentence(row, fix), fix) for fix in known[row.id] if _worth_telling(row, fix)]
+        failed = failures.fixed_commands(db, row.id) if known[row.id] else {}
+        mended = [(row._replace(command=(failed.get(fix.id) or [row.command])[-1]), fix) for fix in known[row.id]]
+        told = [(_sentence(own, fix), fix) for own, fix in mended if _worth_telling(own, fix)]
         for sentence, fix in told:
             by_sentence[sentence].append((row, fix))
         if not told:
@@ -277,6 +279,12 @@ def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
     missing = _MISSING.match(row.signature)
     if missing is None or row.sessions < _MIN_SESSIONS or tools.danger(row.command):
         return None
+    if any(
+        missing["program"] in {one.program for one in taken_apart(line)}
+        for *_, line in _runs(db, project, "c.outcome = 'ok'")
+        if missing["program"] in line
+    ):
+        return None  # it is there by now, or was
     rows = db.query(
         f"SELECT source, min(message_index), root, min(at), min(excerpt) FROM occurrence WHERE failure = ? AND "
         f"project = ? AND source {OWN} "

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.api import Hardwon
+from hardwon.api.from_git import session_file
 from hardwon.errors import HardwonError
 from hardwon.model.nouns import Source
 from hardwon.model.session import Message, Session
@@ -75,12 +76,12 @@ def session_of(caller: Caller, id: str, path: str) -> Session | None:
     """A session as its file has it; None where that is gone, or another one by now."""
     if not path or not may_read(caller):
         return None
-    file = Path(path).expanduser()
     try:
-        status = file.stat()
-        if not file.is_file() or status.st_size > _MAX_BYTES:
-            return None
-        found = _read(str(file), status.st_mtime_ns, status.st_size)
+        with session_file(path) as file:
+            status = file.stat()
+            if not file.is_file() or status.st_size > _MAX_BYTES:
+                return None
+            found = _read(str(file), status.st_mtime_ns, status.st_size)
     except (OSError, HardwonError):
         return None
     return next((one for one in found if session_id(one) == id), None)
