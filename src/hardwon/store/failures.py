@@ -552,7 +552,8 @@ def fixed_commands(db: Database, id: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for fix, command in db.query(
         "SELECT e.fix, o.command FROM fix f JOIN fix_evidence e ON e.fix = f.id "
-        "JOIN occurrence o ON o.source = e.source AND o.failure = f.failure WHERE f.failure = ? ORDER BY o.at",
+        "JOIN occurrence o ON o.source = e.source AND o.failure = f.failure AND o.position = e.position "
+        "WHERE f.failure = ? ORDER BY o.at",
         (id,),
     ):
         found.setdefault(fix, []).append(command)
