@@ -146,7 +146,7 @@ def test_a_failure_and_a_lesson_are_forgotten_by_their_ids(memory: Hardwon, home
     lesson = next(lesson for lesson in memory.lessons.list() if lesson.text == LESSON)
     done = memory.store.forget(lesson.id)
     assert done.rows["lesson"] == 1
-    assert "other rows say the same words" in done.left[0]  # the prompt that it comes from, kept as the task
+    assert "other rows say the same" in done.left[0]  # the prompt that it comes from, kept as the task
     assert memory.store.forget(text=LESSON).left == []
     for file in (path for path in home.rglob("*") if path.is_file()):
         content = file.read_bytes()
@@ -191,7 +191,7 @@ def test_the_same_words_in_another_row_are_said_and_exit_one(memory: Hardwon, ha
     memory.close()
     done = hardwon("forget", lesson.id, "--yes")
     assert done.returncode == 1
-    assert "other rows say the same words" in done.stderr
+    assert "other rows say the same" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -145,7 +145,7 @@ def load(home: Path, environment: Mapping[str, str] | None = None) -> LoadedConf
 
 
 def save(home: Path, name: str, text: str) -> LoadedConfig:
-    """Change one setting in the file; everything else in it stays as it is written.
+    """Change one setting in the file, or let go of it (`default`); everything else in it stays as it is written.
 
     Raises BadConfig for a name or value that is none, and for a file that cannot be read.
     """
@@ -154,12 +154,18 @@ def save(home: Path, name: str, text: str) -> LoadedConfig:
     path = home / FILE
     values = _read(path)
     _known(name)
-    values[name] = _parsed(name, text, f"value of {name}")
+    if text == "default":
+        values.pop(name, None)
+    else:
+        values[name] = _parsed(name, text, f"value of {name}")
     _checked(values, dict.fromkeys(values, f"value of {name}"))
     private_folder(home)
     try:
         document = tomlkit.parse(_text(path, newline=""))
-        document[name] = values[name]
+        if name in values:
+            document[name] = values[name]
+        else:
+            document.pop(name, None)
     except ValueError as error:
         raise BadConfig(f"{path} cannot be changed without losing what is in it: {error}; edit it by hand") from error
     write_whole(path, _with_one_newline(tomlkit.dumps(document)))

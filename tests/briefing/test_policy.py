@@ -10,6 +10,7 @@ from hardwon import Line
 from hardwon.briefing import policy
 from hardwon.briefing.compose import compose
 from hardwon.briefing.foreseen import _not_told
+from hardwon.briefing.policy import outlived
 from hardwon.briefing.rank import Candidates, Scored, cost, for_any_bar, of_failure, of_lesson, reading_order
 from hardwon.model.lesson import KINDS, StoredLesson
 from hardwon.store.failures import FailureRow
@@ -126,3 +127,10 @@ def test_what_was_masked_until_little_is_left_is_not_told() -> None:
     assert _not_told(row.error, row.signature, row.family, row.command)
     rejected = "`git push`: [rejected] … -> … (fetch first)"
     assert not _not_told(rejected, "push rejected", row.family, row.command)
+
+
+def test_what_a_command_once_showed_of_a_machine_is_not_told_for_ever() -> None:
+    day = 86_400_000_000
+    assert outlived("verified-by-command", 0, 30 * day) == ""
+    assert outlived("verified-by-command", 0, 200 * day) == "measured 200 days ago"
+    assert outlived("user-directive", 0, 200 * day) == ""

@@ -313,3 +313,10 @@ def test_an_error_can_be_given_as_words_and_a_session_has_no_changes(learned: Ru
 def test_hints_of_lessons_repeat_what_was_asked_for(learned: Run) -> None:
     said = learned("lessons", "-p", "tidepool", "--limit", "1").stderr
     assert re.search(r"more: `hardwon lessons --project tidepool --limit \d+`", said)
+
+
+def test_a_setting_goes_back_to_its_default(hardwon: Run, home: Path) -> None:
+    usual = json.loads(hardwon("config", "budget", "--json").stdout)
+    hardwon("config", "budget", "300")
+    assert json.loads(hardwon("config", "budget", "default", "--json").stdout) == usual
+    assert "budget" not in (home / "config.toml").read_text()

@@ -508,7 +508,9 @@ class Forgetting(Part):
         left = []
         _compact(db, vacuum=False)
         if sought.echoed:
-            left.append(f"{db.place}: other rows say the same words; `hardwon forget --text` takes them out, too")
+            left.append(
+                f"{db.place}: it is gone, but other rows say the same; `hardwon forget --text WORDS` takes them"
+            )
         for path in copies.each_file():
             needles = sought.pieces if belongs_to_database(path) else sought.whole
             found = needles.found_in(path) | copies.named(path, needles)

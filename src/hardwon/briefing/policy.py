@@ -59,6 +59,10 @@ Priced = tuple[str, str, int, float]
 """(section, item, tokens, score)"""
 
 
+_MICROSECONDS_PER_DAY = 86_400_000_000
+_DAYS_THAT_IT_HOLDS = 90
+
+
 def against_lesson(lesson: Lesson, *, project: str, agent: str, now: int, disputed: bool) -> str:
     """Why a lesson is not told to this agent in this project, whatever the bar is; empty if it may be."""
     if lesson.status != "active" and not is_noted(lesson):
@@ -77,6 +81,17 @@ def against_lesson(lesson: Lesson, *, project: str, agent: str, now: int, disput
 def is_noted(lesson: Lesson) -> bool:
     """What one session found out, in its own words, as a model chose it: told apart from what is believed."""
     return lesson.status == "candidate" and lesson.trust == "claimed" and lesson.rule == "distilled"
+
+
+def is_by_hand(lesson: Lesson) -> bool:
+    """What a person wrote into the store."""
+    return lesson.trust == "human" and not lesson.rule
+
+
+def outlived(rule: str, last_confirmed: int, now: int) -> str:
+    """Why what a command once showed of a machine, its versions and ports, is not told; empty while it may hold."""
+    days = (now - last_confirmed) // _MICROSECONDS_PER_DAY
+    return f"measured {days} days ago" if rule == "verified-by-command" and days > _DAYS_THAT_IT_HOLDS else ""
 
 
 def against_failure(family: str) -> str:

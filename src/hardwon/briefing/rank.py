@@ -18,7 +18,9 @@ from hardwon.briefing.policy import (
     against_lesson,
     below_bar,
     best,
+    is_by_hand,
     is_noted,
+    outlived,
 )
 from hardwon.config import Config
 from hardwon.harvest.upkeep import adrift, written_down
@@ -38,7 +40,7 @@ _LESSONS_CONSIDERED = 500
 _MIN_RECENCY = 0.2
 _WEIGHT_OF_TWICE_THE_SESSIONS = 0.1
 """What a lesson gains that twice as many sessions taught."""
-_WEIGHT_OF_A_NOTE = 0.8
+_WEIGHT_OF_A_NOTE, _WEIGHT_OF_OWN_WORDS = 0.8, 1.5
 _WEIGHT_OF_ONE_PART = 0.6
 _LESSONS_COMPARED = 150
 _MIN_FIT = 0.4
@@ -142,7 +144,7 @@ def ranked(
         )
         if not reason and lesson.failure in said:
             reason = f"said by the failure {lesson.failure}"
-        reason = reason or lost.get(lesson.id, "")
+        reason = reason or lost.get(lesson.id, "") or outlived(lesson.rule, lesson.last_confirmed, now)
         fit = fits.get(lesson.id, 0.0)
         if not reason and fit < least and not _always_told(lesson):
             reason = "does not fit the task"
@@ -154,7 +156,7 @@ def ranked(
             continue
         fresh = _recency(lesson.last_confirmed, half_life_days, now)
         worth = (
-            (_WEIGHT_OF_A_NOTE if is_noted(lesson) else 1.0)
+            (_WEIGHT_OF_A_NOTE if is_noted(lesson) else _WEIGHT_OF_OWN_WORDS if is_by_hand(lesson) else 1.0)
             * (_WEIGHT_OF_ONE_PART if FOR_ONE_PART in lesson.tags else 1.0)
             * lesson.confidence
             * (1 + _WEIGHT_OF_TWICE_THE_SESSIONS * math.log2(max(1, lesson.source_count)))

@@ -79,7 +79,7 @@ def _told(repaired: Repaired | None, closed: list[str], *, is_upgraded: bool) ->
 
 def config(
     name: Annotated[str | None, typer.Argument(help="A setting; without it, all are shown.")] = None,
-    value: Annotated[str | None, typer.Argument(help="Its new value; without it, it is shown.")] = None,
+    value: Annotated[str | None, typer.Argument(help="Its new value, or `default`; without it, it is shown.")] = None,
     json: Json = False,
 ) -> None:
     """Show or change a setting.

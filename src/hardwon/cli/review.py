@@ -259,7 +259,7 @@ def history(
         for event in events[:limit]
     ]
     if rows:
-        table(("EVENT", "AT", "WHO", "WHAT", "ITEM", "CHANGE"), rows, right=(0,))
+        table(("EVENT", "AT", "WHO", "WHAT", "ITEM", "CHANGE"), rows, right=(0,), spare=(1, 2))
     else:
         say("No changes are recorded.", err=True)
 
