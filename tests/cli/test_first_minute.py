@@ -186,7 +186,7 @@ def test_the_first_look_is_of_a_project_that_says_something_and_the_whole_report
         return capsys.readouterr().out
 
     said = shown(home / "one", [*loud, quiet])
-    assert said.index(first) < said.index("1 of its 2 errors (once a session each) had come up") < said.index(whole)
+    assert said.index(first) < said.index("1 of its 2 errors, counted once a session, had come up") < said.index(whole)
     assert re.findall(r"^(\w+): \d sessions?", said, re.MULTILINE) == ["reef", "reef"]
     monkeypatch.setattr("hardwon.cli.up._SOON_SECONDS", 60.0)
     assert first not in shown(home / "soon", [*loud, quiet])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -141,8 +142,11 @@ def _names_of_projects(memory: Hardwon, rows: list[Failing]) -> list[str]:
     if len({project for each in of_rows for project in each}) < 2:
         return []
     named = names(db)
-    told = [", ".join(named.get(project, "") or "-" for project in each) or "-" for each in of_rows]
-    return [name if len(name) <= most else f"{name[: most - 1]}…" for name in told]
+    if most == _LONGEST_PROJECT:
+        told = [", ".join(named.get(project, "") or "-" for project in each) or "-" for each in of_rows]
+        return [name if len(name) <= most else f"{name[: most - 1]}…" for name in told]
+    more = [f" +{len(each) - 1}" if len(each) > 1 else "" for each in of_rows]
+    return [f"{named.get(each[0], '') if each else '-'}{rest}" for each, rest in zip(of_rows, more, strict=True)]
 
 
 def _print_list(
@@ -179,15 +183,23 @@ def _print_list(
 
 
 def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[str], *, whole: bool) -> int:
+    usual, many = Counter(name.partition(" +")[0] for name in in_projects).most_common(1)[0] if in_projects else ("", 0)
+    column = bool(in_projects) and 2 * many <= len(rows)
     lines: list[tuple[object, ...]] = []
     for at, row in enumerate(rows):
-        failure = row.failure
-        lines.append((short(memory, failure.id), failure.sessions, row_of(row), *in_projects[at : at + 1]))
+        failure, said = row.failure, row_of(row)
+        if in_projects and not column and in_projects[at].partition(" +")[0] != usual:
+            said = f"({in_projects[at]}) {said}"
+        lines.append((short(memory, failure.id), failure.sessions, said, *([in_projects[at]] if column else [])))
         if fix := best(failure):
-            lines.append(("", "", f"worked: {fix.text}", *([""] if in_projects else [])))
-    columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if in_projects else []))
+            lines.append(("", "", f"worked: {fix.text}", *([""] if column else [])))
+    columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if column else []))
+    besides = _LINES_BELOW
+    if in_projects and not column:
+        say(f"Of {shown(usual)}, where no other project is named:")
+        besides += 1
     look: dict[str, Any] = {"right": (1,), "most_lines": _LINES_OF_A_ROW}
-    kept = len(lines) if whole else rows_that_fit(columns, lines, besides=_LINES_BELOW, **look)
+    kept = len(lines) if whole else rows_that_fit(columns, lines, besides=besides, **look)
     if 1 < kept < len(lines) and not lines[kept][0]:
         kept -= 1  # an error is not parted from what worked
     table(columns, lines[:kept], **look)

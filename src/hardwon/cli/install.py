@@ -262,7 +262,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if json:
         print_json(shown)
         return
-    table(("AGENT", "HERE", "INSTALLED", "TO DO"), [_row(entry) for entry in shown])
+    table(("AGENT", "ON THIS MACHINE", "USES HARDWON", "TO DO"), [_row(entry) for entry in shown])
     if last := [_run(entry["agent"], run) for entry in shown for run in entry["runs"]]:
         say()
         table(("AGENT", "HOOK", "LAST RUN", "WHAT CAME OF IT"), last)

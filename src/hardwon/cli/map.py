@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ _IN_ONE = re.compile(r"(?:[\w-]+: )?\w+ in 1 of (\d+) sessions(?! about| with)")
 """What the map says of files and commands that one session went to."""
 _ABOUT_IT = re.compile(r" sessions (?:about|with) |^its name has |\bnamed\b")
 """What the map says of files and commands that have to do with the task."""
+_OF_ALL = re.compile(r"\w in \d+ of (\d+) sessions(?! about| with)")
 _PATHS_NAMED = 5
 Limit = Annotated[int, typer.Option(help="Maximum number of rows of each.", min=1, max=200)]
 
@@ -82,14 +84,21 @@ def _print(found: Map, *, task: str, whole: bool) -> None:
         "FILE": [(one.path, one.why) for one in found.files],
         "COMMAND": [(one.command, one.why) for one in found.commands],
     }
+    whys = [why for rows in all_rows.values() for _, why in rows]
+    of_all = Counter(_OF_ALL.findall(" ".join(whys))).most_common(1)
     if task and not any(_ABOUT_IT.search(row[1]) for rows in all_rows.values() for row in rows):
         say("Nothing known here speaks of that task. What most sessions needed:\n")
     telling = {heading: [row for row in rows if not _says_little(row[1])] for heading, rows in all_rows.items()}
     told = all_rows if whole or not any(telling.values()) else telling
     parts = [(heading, rows) for heading, rows in told.items() if rows]
+    if of_all:
+        say(f"Of {of_all[0][0]} sessions, the likeliest first:\n")
     for number, (heading, rows) in enumerate(parts):
         say() if number else None
-        table((heading, "WHY"), rows)
+        table(
+            (heading, "WHY"),
+            [(name, why.replace(f" of {of_all[0][0]} ", " ") if of_all else why) for name, why in rows],
+        )
 
 
 def _says_little(why: str) -> bool:

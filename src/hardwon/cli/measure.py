@@ -23,8 +23,18 @@ _SAYS = {
 }
 
 
+_MICROSECONDS_PER_WEEK = 7 * 86_400_000_000
 _DETAILS = {
-    *("lessons_a_million_tokens", "knowledge_age", "old_knowledge", "brier", "skill", "calibration_gap", "unresolved"),
+    *(
+        "lessons_a_day",
+        "lessons_a_million_tokens",
+        "knowledge_age",
+        "old_knowledge",
+        "brier",
+        "skill",
+        "calibration_gap",
+        "unresolved",
+    ),
     *("unjudged", "redactions", "hook_p95"),
 }
 """Metrics that are for whoever asks for all of them."""
@@ -68,6 +78,7 @@ def measure(
 
 
 def _print(found: Metrics, *, details: bool) -> None:
+    from hardwon.clock import moment as moment_of
     from hardwon.measure.dashboard import bounds, change, figure
 
     if not found.sessions:
@@ -88,13 +99,18 @@ def _print(found: Metrics, *, details: bool) -> None:
         if trend:
             cells += [change(metric, metric.week), change(metric, metric.month)]
         rows.append([*cells, metric.label] if len(labels) > 1 else cells)
-    headings = ["", "VALUE", "95%", "N", "OF", *(["7 DAYS", "30 DAYS"] if trend else []), ""]
+    headings = ["", "VALUE", "95% RANGE", "N", "OF", *(["7 DAYS", "30 DAYS"] if trend else []), ""]
     table(headings[:width], rows, right=(1, 3), spare=(7,) if trend else (5,))
     if labels == {"observational"}:
         say("\nThese are observations. To measure what Hardwon changes: `hardwon config experiment on`.")
-    shares = [before / errors for _, errors, before in found.weekly_errors[-26:]]
+    weeks = found.weekly_errors[-26:]
+    shares = [before / errors for _, errors, before in weeks]
     if len(shares) > 1:
-        say(f"\nErrors seen before, by week: {bars(shares)} ({min(shares):.0%} to {max(shares):.0%})")
+        first, last = (moment_of(week * _MICROSECONDS_PER_WEEK) for week in (weeks[0][0], weeks[-1][0]))
+        say(
+            f"\nErrors seen before, of weeks that had any, from {day(first)} to {day(last)}: {bars(shares)} "
+            f"({min(shares):.0%} to {max(shares):.0%}; less is better)"
+        )
     missing = [metric.title for metric in found.metrics if metric.value is None]
     if missing and details:
         say(f"\nNo data yet: {'; '.join(missing)}.")

@@ -77,7 +77,7 @@ def _print(report: Report, *, details: bool) -> None:
         if report.foreseeable:
             _print_ways(report, details=False)
         _print_maps(report, details=False)
-        say("\nEach project, how it went over time, and what is counted: `hardwon replay --all`.")
+        say("\nWhat is counted, each project, and how it went over time: `hardwon replay --all`.")
         return
     before = report.intervals["foreseeable_rate"]
     say(
@@ -110,7 +110,7 @@ def verdict(report: Report) -> str:
     named = report.intervals["foreseen_rate"]
     true = report.intervals["precision"]
     lines = f"; {_percent(true)} of its {count(report.lines_shown, 'line')} came true" if report.lines_shown else ""
-    spent = f", at {report.failure_tokens_p50} tokens a session (median)" if report.lines_shown else ""
+    spent = f", at {report.failure_tokens_p50} tokens of failures a session (median)" if report.lines_shown else ""
     answered = f"{report.recalled_with_fix} would have been answered with a known fix"
     return (
         f"Of {count(report.foreseeable, 'error')} that came back, the briefing named {report.foreseen} beforehand "
@@ -160,7 +160,7 @@ def _share(found: Share) -> str:
 
 
 def _print_ways(report: Report, *, details: bool) -> None:
-    ways: dict[str, Report | Way] = {"Hardwon": report, "Hardwon, with the prompt": report.with_prompt}
+    ways: dict[str, Report | Way] = {"Hardwon": report, "Hardwon, knowing the prompt": report.with_prompt}
     ways |= {_WAYS.get(name, name): way for name, way in report.baselines.items() if name != "nothing"}
     rows = []
     for name, way in ways.items():
@@ -175,10 +175,10 @@ def _print_ways(report: Report, *, details: bool) -> None:
                 _percent(ours.intervals["foreseen_rate"]) if ours else "",
             )
         )
-    say("\nHow many of these errors were named beforehand (foreseen), by what chooses the lines:\n")
+    say("\nHow many of these errors were named beforehand (foreseen), by what chooses the lines:\n" if details else "")
     headings = ("CHOSEN BY", "NAMED (95%)", "LINES CAME TRUE", "TOKENS", "HARDWON, WITH AS MANY")
     if not details:
-        table(headings[:4], [row[:4] for row in rows], right=(1, 2, 3))
+        table(headings[:4], [row[:4] for row in rows if row[0] != _WAYS["random"]], right=(1, 2, 3))
         return
     table(headings, rows, right=(1, 2, 3, 4), spare=(4,))
     say(

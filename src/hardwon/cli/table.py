@@ -19,6 +19,8 @@ _FREE_TEXT = 20
 _SHORTEST_FREE_TEXT = 10
 """Where there is no other way, cells longer than this wrap, too."""
 _COLUMN = re.compile(r"(?:^ +| {2,}|^\W )(?=\S)")
+_IN_BACKQUOTES = re.compile(r"`[^`\n]{1,50}`")
+_UNBROKEN = "\u00a0"
 _STEPS_OF_A_PATH = re.compile(r"[^/\\]*[/\\]*")
 _PARTS_OF_A_LONG_WORD = re.compile(r"[^/\\._:=,&?-]*[/\\._:=,&?-]*")
 
@@ -105,11 +107,13 @@ def cut(text: str, room: int) -> str:
 
 
 def hung(line: str, room: int) -> list[str]:
-    """A line for a person, broken between words; what is broken off hangs under the column that it began in."""
+    """A line for a person, broken between words and not within a command in backquotes; what is broken off hangs under
+    the column that it began in."""
     if width(line) <= room:
         return [line]
     column = max((found.end() for found in _COLUMN.finditer(line) if found.end() <= room // 2), default=0)
-    first, *rest = wrapped(line[column:], room - column)
+    whole = _IN_BACKQUOTES.sub(lambda found: found[0].replace(" ", _UNBROKEN), line[column:])
+    first, *rest = (part.replace(_UNBROKEN, " ") for part in wrapped(whole, room - column))
     return [line[:column] + first, *(" " * column + more for more in rest)]
 
 

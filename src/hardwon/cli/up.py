@@ -325,11 +325,11 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     others = f" (one of {screen.projects} projects)" if screen.projects > 1 else ""
     say(f"{'' if less else chr(10)}{shown(project.name)}: {count(project.sessions, 'session')}{others}")
     if before := screen.came_back:
-        say(f"{before:,} of its {screen.met.errors:,} errors (once a session each) had come up in an earlier session.")
+        say(f"{before:,} of its {screen.met.errors:,} errors, counted once a session, had come up in an earlier one.")
     listed = min(_FAILURES_SHOWN - less, len(screen.failing))
     some = f", {listed} of {screen.kinds}" if screen.kinds > listed else ""
     roomy = _wide() >= _IN_A_PIPE  # else the error needs the room
-    _heading(f"WHAT KEEPS FAILING{some}", "sessions  calls  tokens" if roomy else "sessions  tokens")
+    _heading(f"WHAT KEEPS FAILING{some}", "sessions  times  tokens" if roomy else "sessions  tokens")
     for one in screen.failing[: _FAILURES_SHOWN - less]:
         row, tokens = one.failure, thousands(screen.tokens[one.failure.id])
         calls = f"{row.occurrences:>7}" if roomy else ""
@@ -348,7 +348,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
         _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
     for line in _likeliest_first(briefing)[: _LINES_SHOWN - less]:
-        _item(short(memory, line.id), line.text)
+        _item(short(memory, line.id), f"{line.fix} for {line.error}" if line.fix else line.text)
     if not briefing.lines:
         _item("", "Nothing yet: no line is worth its tokens.")
     if (more := _told_lines(briefing) - min(_LINES_SHOWN - less, len(briefing.lines))) > 0:
@@ -393,6 +393,7 @@ def _say_next(*, examples: bool, ids: bool, waiting: int, another: str = "") -> 
         ]
     else:
         steps = [("hardwon why ID", "where a line comes from")] if ids else []
+        steps.append(("hardwon failures", "everything that keeps failing"))
     if not examples and os.path.isdir(os.path.join(".specstory", "history")):
         steps.append(("hardwon harvest --git . --mine", "learn from the sessions in this repository"))
     if another:
