@@ -320,3 +320,30 @@ def test_a_setting_goes_back_to_its_default(hardwon: Run, home: Path) -> None:
     hardwon("config", "budget", "300")
     assert json.loads(hardwon("config", "budget", "default", "--json").stdout) == usual
     assert "budget" not in (home / "config.toml").read_text()
+
+
+def test_a_rejected_fix_takes_the_lesson_along_that_tells_of_it(learned: Run) -> None:
+    def active(what: str) -> set[str]:
+        return {one["id"] for one in json.loads(learned(what, "--limit", "99", "--json").stdout) if usable(one)}
+
+    def usable(one: dict[str, object]) -> bool:
+        return one.get("status") == "active" and one.get("rule") == "fixed-by-command"
+
+    drawn = next(one for one in json.loads(learned("lessons", "--json").stdout) if usable(one))
+    found = json.loads(learned("failures", "--limit", "99", "--json").stdout)
+    fixes = next(one["fixes"] for one in found if one["id"] == drawn["failure"])
+    before = active("lessons")
+    said = [learned("review", "--reject", fix["id"]).stdout for fix in fixes if fix["status"] == "active"]
+    assert drawn["id"] not in active("lessons")
+    for one in reversed(said):
+        learned("undo", one.rpartition("hardwon undo ")[2].strip("`\n"))
+    assert active("lessons") == before
+
+
+def test_what_is_remembered_is_of_the_kind_that_its_words_say(learned: Run) -> None:
+    rule = learned("remember", "Never moor at the northern pier.", "-p", "tidepool").stderr
+    assert re.fullmatch(r"To undo: `hardwon undo L\w+`\n", rule)
+    learned("remember", "The northern pier has nine bollards.", "-p", "tidepool")
+    kinds = {one["text"]: one["kind"] for one in json.loads(learned("lessons", "--json").stdout)}
+    assert kinds["Never moor at the northern pier."] == "preference"
+    assert kinds["The northern pier has nine bollards."] == "fact"

@@ -47,7 +47,7 @@ def recall(
         row = _get(db, quoted, here)
     if row is None and found and (alike := failures.begun_like(db, found.beginning, here)):
         met = _begun_alike(db, alike, here, now)
-        return _with_fix_of_kind(db, met, found, project or failures.mostly_met_in(db, alike))
+        return _with_fix_of_kind(db, met, found, project or failures.mostly_met_in(db, alike), same=False)
     if row is None and found:
         unknown = KnownFailure(known=False, fingerprint=found.id, family=found.family, text=signature(found))
         return _with_fix_of_kind(db, unknown, found, project or "")
@@ -86,14 +86,16 @@ def recall(
     return _with_fix_of_kind(db, met, found, project or failures.mostly_met_in(db, row.id))
 
 
-def _with_fix_of_kind(db: Database, met: KnownFailure, found: Fingerprint, project: str) -> KnownFailure:
+def _with_fix_of_kind(
+    db: Database, met: KnownFailure, found: Fingerprint, project: str, *, same: bool = True
+) -> KnownFailure:
     """With what mended the same in other files of the project, where nothing is known of this one."""
     fix = failures.fix_of_kind(db, found.family, found.error_type, project)
     if fix is None:
         return met
     files, steps, succeeded_as, id, confirmed, failed_again = fix
     told = [*(_told(Step(*step)) for step in json.loads(steps)), *([f"use `{succeeded_as}`"] if succeeded_as else [])]
-    seen = met.said.partition(";")[0] or "Not seen before"
+    seen = (met.said.partition(";")[0] if same else "") or "Not seen in this file"
     places = f"{files} other files" if files > 1 else "another file"
     said = one_line(f"{seen}; the same in {places} was fixed by: {', then '.join(told)}.")
     own = KnownFix(id=id, steps=told, confirmed=confirmed, failed_again=failed_again)

@@ -34,8 +34,8 @@ _ALIKE_IN_MEANING = 0.8
 """Of pairs of STS-B that agree in negation and numbers, 94 % above it were rated as at least roughly the same."""
 _NEAREST = 40
 _MAX_ALIKE_SHOWN = 5
-_WITH_LESSON = "rejected with {}"
-"""Why a fix was rejected that a lesson tells of."""
+_TOGETHER = "rejected with {}"
+"""Why a fix was rejected that a lesson tells of, or a lesson of a fix."""
 
 
 class Pending(Struct, frozen=True):
@@ -187,7 +187,7 @@ class Review(Part):
         Raises `NotFound`, `NotAllowed`.
         """
         if id.startswith("X"):
-            return self._change(lambda db: self._decide_on_fix(db, id, "rejected", "reject", self._clean(why)))
+            return self._change(lambda db: self._rejected_with_lesson(db, id, self._clean(why)))
         if lifecycle.known(self._memory.reading(), id).failure:
             return self._change(lambda db: self._rejected_with_fix(db, id, self._clean(why)))
         return self._change_lesson(id, lambda db: lifecycle.reject(db, id, actor=self._actor(), why=self._clean(why)))
@@ -197,7 +197,15 @@ class Review(Part):
         lesson = lifecycle.known(db, id)
         told = failures.fixes(db, [lesson.failure], lesson.project)[lesson.failure]
         if fix := next((one for one in told if one.status == "active"), None):
-            self._decide_on_fix(db, fix.id, "rejected", "reject", _WITH_LESSON.format(id))
+            self._decide_on_fix(db, fix.id, "rejected", "reject", _TOGETHER.format(id))
+        return event
+
+    def _rejected_with_lesson(self, db: Database, id: str, why: str) -> int:
+        event = self._decide_on_fix(db, id, "rejected", "reject", why)
+        failure = failures.failure_of_fix(db, id)
+        if not any(one.status == "active" for one in failures.fixes(db, [failure])[failure]):
+            for lesson in lessons.drawn_from(db, failure):
+                lifecycle.reject(db, lesson, actor=self._actor(), why=_TOGETHER.format(id))
         return event
 
     def invalidate(self, id: str, *, why: str = "") -> int:
@@ -270,14 +278,20 @@ class Review(Part):
     def _undone(self, db: Database, event: int, why: str) -> int:
         number = lifecycle.undo(db, event, actor=self._actor(), why=why)
         done = integrity.get_event(db, number)
-        if done and (lesson := lessons.named(db, [done.item])) and lesson[0].failure:
-            for fix in failures.fix_ids(db, lesson[0].failure):
-                *_, last = [None, *integrity.events_of_item(db, fix)]
-                if last and last.why == _WITH_LESSON.format(done.item):
-                    lifecycle.undo(db, last.number, actor=self._actor(), why=why)
+        for other in self._decided_together(db, done.item) if done else ():
+            *_, last = [None, *integrity.events_of_item(db, other)]
+            if done and last and last.why == _TOGETHER.format(done.item):
+                lifecycle.undo(db, last.number, actor=self._actor(), why=why)
         if done and done.item.startswith("A") and (row := attempts.by_id(db, [done.item]).get(done.item)):
             reflections.propose(db, row, actor=self._actor())  # the lesson that it was is the lesson that it says now
         return number
+
+    def _decided_together(self, db: Database, id: str) -> list[str]:
+        """The fixes that a lesson may tell of, the lessons that tell of a fix."""
+        if id.startswith("X"):
+            return lessons.drawn_from(db, failures.failure_of_fix(db, id), active=False)
+        found = lessons.named(db, [id])
+        return failures.fix_ids(db, found[0].failure) if found and found[0].failure else []
 
     def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
         """What happened to an item, oldest first; without one, what happened last, newest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -28,6 +29,9 @@ from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
+
+
+_ASKS_FOR = re.compile(r"(?i)(?:please )?(?:always|never|don'?t|do not|prefer|use|avoid|only)\b")
 
 
 class BootstrapFormat(StrEnum):
@@ -157,7 +161,9 @@ def _told(memory: Hardwon, projects: set[str]) -> set[str]:
 
 def remember(
     text: Annotated[str, typer.Argument(help="One sentence that stands by itself.", show_default=False)],
-    kind: Annotated[str, typer.Option(help="fact, preference, decision, pitfall, pattern, tool-quirk, …")] = "fact",
+    kind: Annotated[
+        str, typer.Option(help="fact, preference, decision, pitfall, pattern, tool-quirk, …; without it, by its words.")
+    ] = "",
     project: ProjectOption = None,
     everywhere: Annotated[bool, typer.Option("--global", help="It applies to every project.")] = False,
     candidate: Annotated[bool, typer.Option("--candidate", help="Only propose it, for review.")] = False,
@@ -177,6 +183,7 @@ def remember(
     from hardwon.model.lesson import Kind, Scope
 
     began = moment(now())
+    kind = kind or ("preference" if _ASKS_FOR.match(text) else "fact")
     with Hardwon() as memory:
         if project and memory.exists and not os.path.isdir(project):
             memory.project(project)  # a name that is not known is a slip; a folder may be new
@@ -197,7 +204,10 @@ def remember(
         return
     often = f" (said in {count(found.source_count, 'session')})" if found.source_count else ""
     known = f" was known already{often}:" if found.first_seen < began else ""
-    say(f"{short(memory, id)}{known} {found.status} {where}{f', but not told: {untold}' if untold else ''}")
+    not_told = f", but not told: {untold}" if untold else ""
+    say(f"{short(memory, id)}{known} {found.status} {where}{not_told}")
+    if not known:
+        say(f"To undo: `hardwon undo {short(memory, id)}`", err=True)
 
 
 def why_untold(memory: Hardwon, id: str, project: str | None, status: str) -> str:

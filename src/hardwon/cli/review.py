@@ -128,7 +128,10 @@ def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json
             (full_id(memory, source, sessions=True), place) for source, _, place in (id.partition("/") for id in keep)
         ]
         made = [memory.review.keep_said(f"{source}/{place}", why=why) for source, place in named]
-        print_json(made) if json else say("\n".join(f"{short(memory, id)} will be told from now on" for id in made))
+        told = [
+            f"{short(memory, id)} will be told from now on; to undo: `hardwon undo {short(memory, id)}`" for id in made
+        ]
+        print_json(made) if json else say("\n".join(told))
         return
     waiting = memory.review.said(project=project)
     if json:

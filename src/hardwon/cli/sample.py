@@ -199,6 +199,8 @@ def inspect(
             say(f"  {name:<16}{shown(str(entry[name] or '-'))}")
         for name, value in list(entry.items())[6:]:
             say(f"  {name:<16}{value:>8,}")
+    if described:
+        say(f"\nA message of it: `hardwon inspect {shown(file)} --message NUMBER`")
     for damage in transcript.damaged:
         say(f"\ndamaged at byte {damage.offset:,}: {damage.reason}")
     for loss in transcript.suspected_loss:

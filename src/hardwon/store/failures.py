@@ -212,6 +212,10 @@ def vouch(db: Database, source: str) -> None:
         refresh(db, of_source(db, source))
 
 
+def failure_of_fix(db: Database, fix: str) -> str:
+    return next((str(row[0]) for row in db.query("SELECT failure FROM fix WHERE id = ?", (fix,))), "")
+
+
 def fix_ids(db: Database, failure: str) -> list[str]:
     """Of all its fixes, also those that are not told."""
     return [row[0] for row in db.query("SELECT id FROM fix WHERE failure = ?", (failure,))]

@@ -98,6 +98,13 @@ def add(db: Database, rows: Sequence[LessonRow], sources: Iterable[Cited]) -> No
     db.index(fulltext.entry(row.id, "lesson", row.text) for row in rows)
 
 
+def drawn_from(db: Database, failure: str, *, active: bool = True) -> list[str]:
+    """The lessons that tell what mended a failure."""
+    wanted = "AND status = 'active'" if active else ""
+    rows = db.query(f"SELECT id FROM lesson WHERE failure = ? AND rule = 'fixed-by-command' {wanted}", (failure,))
+    return [row[0] for row in rows] if failure else []
+
+
 def cite(db: Database, sources: Iterable[Cited]) -> None:
     """Give lessons more sources; one that is there already stays as it is."""
     db.bulk(_CITE, sources)

@@ -334,7 +334,8 @@ def failure_line(
     last = "" if last_seen is None else f", last {day(last_seen)}" if occurrences > 1 else f", {day(last_seen)}"
     seen = f" ({f'{occurrences}x {places}{causes}' if occurrences > 1 else 'once'}{last})."
     remedy_ = f" Worked: {worked}." if worked else " A fix waits for review." if waits else ""
-    tried = f" Did not help: {_told(avoid[:2])}." if avoid else ""
+    in_vain = [step for step in avoid if step[0] != "edit"][:2]  # another edit may help
+    tried = f" Did not help: {_told(in_vain)}." if in_vain else ""
     for text in (f"{lead}{error}{seen}{remedy_}{tried}", f"{lead}{error}{seen}{remedy_}", f"{error}{seen}{remedy_}"):
         line = one_line(text)
         if len(line) <= MAX_LINE_CHARACTERS:
