@@ -347,3 +347,7 @@ def test_what_is_remembered_is_of_the_kind_that_its_words_say(learned: Run) -> N
     kinds = {one["text"]: one["kind"] for one in json.loads(learned("lessons", "--json").stdout)}
     assert kinds["Never moor at the northern pier."] == "preference"
     assert kinds["The northern pier has nine bollards."] == "fact"
+
+
+def test_a_failure_is_shown_by_its_id_alone(learned: Run) -> None:
+    assert learned("failures", "F9b806165").stdout == learned("failures", "show", "F9b806165").stdout != ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from hardwon.cli.app import (
     Json,
@@ -35,7 +37,16 @@ if TYPE_CHECKING:
     from hardwon.api.failing import Failing
     from hardwon.model.nouns import Failure, FailureCost, Fix, FixEvidence, Occurrence, Step
 
-app = typer.Typer()
+
+class _ByIdToo(TyperGroup):
+    """`failures F3fa9` is `failures show F3fa9`."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        return super().resolve_command(ctx, ["show", *args] if args and _ID.fullmatch(args[0]) else args)
+
+
+_ID = re.compile(r"F[0-9a-f]{3,}")
+app = typer.Typer(cls=_ByIdToo)
 BINS = 12
 _LINES_OF_A_ROW = 2
 _LINES_BELOW = 4

@@ -137,15 +137,25 @@ def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json
     if json:
         print_json(waiting)
     elif waiting:
+        in_projects = _projects_of(memory, [one.id.partition("/")[0] for one in waiting[:_SAID_SHOWN]])
         rows = [
-            (f"{short(memory, one.id.partition('/')[0])}/{one.id.partition('/')[2]}", shown(one.text, 200))
+            (f"{short(memory, source)}/{place}", shown(one.text, 200), in_projects.get(source, ""))
             for one in waiting[:_SAID_SHOWN]
+            for source, _, place in [one.id.partition("/")]
         ]
-        table(("ID", "TYPED"), rows)
+        table(("ID", "TYPED", "PROJECT"), rows, spare=(2,) if len({row[2] for row in rows}) < 2 else ())
         more = f"{len(waiting) - len(rows)} less likely ones are left out. " if len(waiting) > len(rows) else ""
         say(f"\n{more}To make one a lesson: `hardwon review --keep-said ID`.", err=True)
     else:
         say("No typed sentence is waiting.", err=True)
+
+
+def _projects_of(memory: Hardwon, sessions: list[str]) -> dict[str, str]:
+    """Session → the name of its project."""
+    from hardwon.store import projects
+
+    names = projects.names(memory.reading())
+    return {id: names.get(memory.sessions.get(id).session.project, "") for id in dict.fromkeys(sessions)}
 
 
 def _settle(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
