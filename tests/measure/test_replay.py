@@ -174,7 +174,7 @@ def test_charts_are_written_beside_the_numbers(hardwon: Run, tmp_path: Path) -> 
     for day in (1, 2, 3):
         fixed(ClaudeSession(f"s{day}", day=day)).write(tmp_path / "logs")
     done = hardwon("replay", tmp_path / "logs", "--chart", tmp_path / "charts")
-    assert "foreseen" in done.stdout
+    assert "named 2 beforehand" in done.stdout
     for name in ("foreseen", "came-true", "over-time"):
         assert ElementTree.fromstring((tmp_path / "charts" / f"{name}.svg").read_text()).tag.endswith("svg")
     (tmp_path / "file").write_text("")
