@@ -276,9 +276,11 @@ class Review(Part):
         return self._change(lambda db: self._undone(db, event, self._clean(why)))
 
     def _undone(self, db: Database, event: int, why: str) -> int:
+        taken_back = integrity.get_event(db, event)
         number = lifecycle.undo(db, event, actor=self._actor(), why=why)
         done = integrity.get_event(db, number)
-        for other in self._decided_together(db, done.item) if done else ():
+        rejected = done and taken_back and taken_back.action == "reject"
+        for other in self._decided_together(db, done.item) if done and rejected else ():
             *_, last = [None, *integrity.events_of_item(db, other)]
             if done and last and last.why == _TOGETHER.format(done.item):
                 lifecycle.undo(db, last.number, actor=self._actor(), why=why)

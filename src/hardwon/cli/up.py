@@ -204,7 +204,7 @@ def _up(
 
 
 def _soon(begun: float, parts_read: int, parts_left: int) -> bool:
-    """Whether the rest takes so short that whoever waits would rather see one report."""
+    """Whether so little is left that whoever waits would rather see one report."""
     return (monotonic() - begun) / parts_read * parts_left < _SOON_SECONDS
 
 
