@@ -102,12 +102,11 @@ def test_a_command_that_output_proposed_is_told_to_nobody(home: Path, tmp_path: 
     once = ClaudeSession("once", month=11, day=20).user("look around").run("make once", "ok").write(tmp_path)
     with Hardwon(home) as memory:
         memory.harvest([*written, once])
-        told = (
-            str(memory.map("reef", limit=100)) + memory.bootstrap("reef").text + str(memory.how("zorb", project="reef"))
-        )
-        assert "zorb" not in told
-        assert "make once" not in told, "what worked in one session only is no habit"
-        assert "make test" in told
+        found, briefing = memory.map("reef", limit=100), memory.bootstrap("reef").text
+        assert "zorb" not in str(found) + briefing + str(memory.how("zorb", project="reef"))
+        assert found.commands[-1].command == "make once", "what nobody proposed is on the map after one session"
+        assert "make once" not in briefing, "it is no habit"
+        assert "make test" in briefing
 
 
 def test_a_check_that_the_projects_manifest_declares_is_told_whoever_named_it(home: Path, tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ class Sketch:
             Visit(trip.at, trip.branch, title(trip.words), task, length, trip.outcome)
             for trip, task, length in zip(history, tasks, lengths, strict=True)
         ]
-        commands = _told([self._ran[trip.root] for trip in history], SESSIONS_OF_A_COMMAND, self._declared)
+        commands = _told([self._ran[trip.root] for trip in history], SESSIONS_OF_A_FORM, self._declared)
         return Known(visits, kept, commands[:COMMANDS_KEPT])
 
     def _count(self, history: Sequence[Trip]) -> None:
@@ -369,17 +369,17 @@ def rows(known: Known) -> Drawn:
 
 # The commands of a project that may be told, counted over its sessions.
 
-SESSIONS_OF_A_COMMAND = 2
-"""A command, or a form of it, is told when it worked in so many sessions without having been proposed by output."""
+SESSIONS_OF_A_FORM = 2
+"""A command is told as it was written once it worked so in that many sessions; before, by its name alone."""
 
 
 def commands_told(
-    history: Sequence[Sequence[RanRow]], sessions: int = SESSIONS_OF_A_COMMAND, declared: Collection[str] = ()
+    history: Sequence[Sequence[RanRow]], sessions: int = SESSIONS_OF_A_FORM, declared: Collection[str] = ()
 ) -> list[Command]:
     """Of what the sessions of a project ran, in the order of time: what may be told, most used first.
 
-    That is what worked in so many sessions that nothing had proposed it to; and after one already what every project
-    has, and the project's own checks, which output may have named only where its manifest declares them.
+    That is what worked where no output had proposed it, as it was written in so many `sessions` or by its name; what
+    every project has; and the project's own checks, which output may have named where its manifest declares them.
     """
     return _told([_ran_as(ran) for ran in history], sessions, declared)
 
@@ -441,7 +441,7 @@ def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collecti
             purposes[name] = own.purpose
 
     def is_known(name: str) -> bool:
-        return plain[name] >= sessions or _is_harmless(name, purposes[name], plain[name], declared)
+        return plain[name] > 0 or is_usual(name) or _is_declared(name, purposes[name], declared)
 
     found = [
         Command(name, text, purposes[name], worked[name], failed[name], broken[name])
@@ -454,14 +454,12 @@ def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collecti
 def _ran_apart(history: Sequence[Sequence[_RanAs]]) -> set[tuple[str, str]]:
     """(command, folder) that several sessions ran there: a package of the repository has its own."""
     times = Counter((own.key, own.folder) for ran in history for own in ran if own.folder and own.unproposed)
-    return {one for one, count in times.items() if count >= SESSIONS_OF_A_COMMAND}
+    return {one for one, count in times.items() if count >= SESSIONS_OF_A_FORM}
 
 
-def _is_harmless(name: str, purpose: str, plain: int, declared: Collection[str]) -> bool:
-    """Whether a command does no harm by its kind: no word of anybody's own, or a check that the project declares."""
-    if is_usual(name):
-        return True
-    return is_own_check(name, purpose) and (plain > 0 or name.rpartition(" ")[2] in declared)
+def _is_declared(name: str, purpose: str, declared: Collection[str]) -> bool:
+    """Whether it is a check that the project itself declares."""
+    return is_own_check(name, purpose) and name.rpartition(" ")[2] in declared
 
 
 def _by_command(ran: Sequence[RanRow]) -> dict[str, list[RanRow]]:
