@@ -113,8 +113,7 @@ def opened(db: Database, hits: list[Hit]) -> list[Hit]:
     told = []
     for hit in hits:
         at = found[hit.id]
-        root = at.owner == "own" and not at.subagent
-        goes_on = root and at.agent in _RESUMING and _PLAIN_ID.fullmatch(at.external_id)
+        goes_on = at.owner == "own" and at.has_root and at.agent in _RESUMING and _PLAIN_ID.fullmatch(at.external_id)
         how = f"hardwon resume {short_id(db, hit.session)}" if goes_on else at.path
         told.append(replace(hit, message=at.message_index, owner=at.owner, open=how))
     return told

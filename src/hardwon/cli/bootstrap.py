@@ -185,6 +185,7 @@ def remember(
     began = moment(now())
     kind = kind or ("preference" if _ASKS_FOR.match(text) else "fact")
     with Hardwon() as memory:
+        before = {each.id for each in memory.store.projects()} if memory.exists else set()
         if project and memory.exists and not os.path.isdir(project):
             memory.project(project)  # a name that is not known is a slip; a folder may be new
         holder = "" if everywhere else memory.project_to_keep(project or ".")
@@ -205,7 +206,10 @@ def remember(
     often = f" (said in {count(found.source_count, 'session')})" if found.source_count else ""
     known = f" was known already{often}:" if found.first_seen < began else ""
     not_told = f", but not told: {untold}" if untold else ""
-    say(f"{short(memory, id)}{known} {found.status} {where}{not_told}")
+    new = f", a new project of {shown(os.path.abspath(project or '.'))}" if holder and holder not in before else ""
+    say(f"{short(memory, id)}{known} {found.status} {where}{new}{not_told}")
+    if not known and found.text.strip(".") != text.strip().strip("."):
+        say(f"kept as: {shown(found.text)}", err=True)
     if not known:
         say(f"To undo: `hardwon undo {short(memory, id)}`", err=True)
 

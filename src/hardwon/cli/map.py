@@ -20,7 +20,7 @@ _ROWS = 10
 _MANY_SESSIONS = 10
 _IN_ONE = re.compile(r"(?:[\w-]+: )?\w+ in 1 of (\d+) sessions(?! about| with)")
 """What the map says of files and commands that one session went to."""
-_ABOUT_IT = re.compile(r" sessions (?:about|with) |^its name has |\bnamed\b")
+_ABOUT_IT = re.compile(r" sessions (?:about|with) |^its (?:name|folder) has |\bnamed\b")
 """What the map says of files and commands that have to do with the task."""
 _OF_ALL = re.compile(r"\w in \d+ of (\d+) sessions(?! about| with)")
 _PATHS_NAMED = 5

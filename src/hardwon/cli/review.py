@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _SAID_SHOWN = 20
+_LED_IN = 20
 _EVENTS_LOOKED_AT = 200
 _NOBODY = ("harvest", "decay")
 """Who changes things by themselves."""
@@ -324,12 +325,19 @@ def _last_change(memory: Hardwon, id: str) -> int:
 def _said(event: Event) -> str:
     parts = []
     for name, value in event.after.items():
-        was = event.before.get(name)
-        before = f"{shown(_in_words(was), 40)} → " if was not in (None, "") else ""
-        parts.append(f"{name}: {before}{shown(_in_words(value), 60)}")
+        was, now = _in_words(event.before.get(name) or ""), _in_words(value)
+        at = _first_difference(was, now)
+        before = f"{shown(was[at:], 40)} → " if was else ""
+        parts.append(f"{name}: {'…' if at else ''}{before}{shown(now[at:], 60)}")
     if event.undoes is not None:
         parts.insert(0, f"undoes {event.undoes}")
     return "; ".join(parts) + (f" ({event.why})" if event.why else "")
+
+
+def _first_difference(was: str, now: str) -> int:
+    """Where to begin, so that what changed can be seen: a word or two before it, if it comes late."""
+    same = next((at for at, (one, other) in enumerate(zip(was, now, strict=False)) if one != other), len(was))
+    return now.rfind(" ", 0, same - _LED_IN) + 1 if same > 2 * _LED_IN else 0
 
 
 def _in_words(value: object) -> str:

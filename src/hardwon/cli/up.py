@@ -347,11 +347,14 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     if not (screen.said_again or screen.habits):
         _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
-    for line in _likeliest_first(briefing)[: _LINES_SHOWN - less]:
+    lines = _likeliest_first(briefing)[: _LINES_SHOWN - less]
+    for line in lines:
         _item(short(memory, line.id), f"{line.fix} for {line.error}" if line.fix else line.text)
-    if not briefing.lines:
-        _item("", "Nothing yet: no line is worth its tokens.")
-    if (more := _told_lines(briefing) - min(_LINES_SHOWN - less, len(briefing.lines))) > 0:
+    told = _told_lines(briefing)
+    if not lines:  # what has no id: how the project is built, checked and run
+        for text in told[: _LINES_SHOWN - less] or ["Nothing yet: no line is worth its tokens."]:
+            _item("", text)
+    if (more := len(told) - min(_LINES_SHOWN - less, len(lines) or len(told))) > 0:
         where = "" if examples else f": `hardwon bootstrap --project {shown(project.name)}`"
         say(f"{'':11}and {count(more, 'more line')}{where}")
 
@@ -362,8 +365,8 @@ def _likeliest_first(briefing: Bootstrap) -> list[Line]:
     return [*([first] if first else []), *(line for line in briefing.lines if line is not first)]
 
 
-def _told_lines(briefing: Bootstrap) -> int:
-    return sum(line.startswith("- ") for line in briefing.text.split("\n"))
+def _told_lines(briefing: Bootstrap) -> list[str]:
+    return [line[2:] for line in briefing.text.split("\n") if line.startswith("- ")]
 
 
 def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:

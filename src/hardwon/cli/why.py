@@ -22,7 +22,7 @@ from hardwon.cli.app import (
 )
 from hardwon.cli.bootstrap import lesson_fields, why_untold
 from hardwon.cli.failures import BINS, best, described, error_of, place, wasted
-from hardwon.errors import NotFound
+from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -166,10 +166,12 @@ def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
     say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
     if told := _session(memory, id)[1]:
         say(f"    {told}")
-    say(
-        f"\n  To continue it: `hardwon resume {short(memory, id)}`. To look into it: "
-        f"`hardwon inspect {short(memory, id)}`."
-    )
+    try:
+        memory.resume(id)
+        on = f"To continue it: `hardwon resume {short(memory, id)}`. "
+    except HardwonError:
+        on = ""
+    say(f"\n  {on}To look into it: `hardwon inspect {short(memory, id)}`.")
 
 
 def tell_failure(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:

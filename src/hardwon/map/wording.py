@@ -65,8 +65,10 @@ def _topic(ranked: Ranked, file: File) -> str:
     companion = _companion(ranked, file)
     if companion is not None:
         return companion
-    shared = [term for term in file.terms if term in evidence.asked.terms]
-    return f'its name has "{one_line(evidence.asked.word(shared[0]))}"' if shared else ""
+    for what, terms in (("name", file.terms), ("folder", file.path_terms)):
+        if shared := [term for term in terms if term in evidence.asked.terms]:
+            return f'its {what} has "{one_line(evidence.asked.word(shared[0]))}"'
+    return ""
 
 
 def _about(ranked: Ranked, file: File) -> tuple[str, int, int] | None:

@@ -205,23 +205,29 @@ class Standing(NamedTuple):
     owner: str
     agent: str
     external_id: str
-    subagent: str
+    has_root: bool
+    """Whether the session is here that was started by a person: the passage may be of one of its sub-agents."""
     path: str
 
 
 def visits_of_passages(db: Database, ids: Sequence[str]) -> dict[str, Standing]:
-    columns = "p.message_index, s.owner, s.agent, s.external_id, s.subagent, s.path"
+    root = "EXISTS (SELECT 1 FROM session r WHERE r.root = s.root AND r.subagent = '')"
+    columns = f"p.message_index, s.owner, s.agent, s.external_id, {root}, s.path"
     joined = "passage p JOIN session s ON s.id = p.source"
     rows = db.query(f"SELECT p.id, {columns} FROM {joined} WHERE p.id IN ({marks(ids)})", ids) if ids else []
     return {row[0]: Standing(*row[1:]) for row in rows}
 
 
 def sessions_called(db: Database, id: str) -> list[tuple[str, str, str, str]]:
-    """(id, agent, the agent's own id, folder) of the sessions that a person may mean: no agent here has others'."""
+    """(id, agent, the agent's own id, folder) of the sessions that a person may mean: no agent here has others'.
+
+    Who means a sub-agent means the session that started it.
+    """
     return db.query(
         "SELECT s.id, s.agent, s.external_id, coalesce((SELECT min(r.path) FROM project_root r "
         "WHERE r.project = s.project), '') FROM session s "
-        f"WHERE s.subagent = '' AND {_OWN} AND (s.external_id = ? OR substr(s.id, 1, ?) = ?) ORDER BY s.id LIMIT 6",
+        f"WHERE s.subagent = '' AND {_OWN} AND (s.external_id = ? OR s.root IN "
+        "(SELECT named.root FROM session named WHERE substr(named.id, 1, ?) = ?)) ORDER BY s.id LIMIT 6",
         (id, len(id), id),
     )
 
