@@ -204,6 +204,13 @@ def test_a_store_on_a_server_keeps_it_too(
         assert {lesson.status for lesson in memory.lessons.list()} == {"candidate"}
 
 
+def test_a_screen_that_tells_nothing_says_that_it_is_other_peoples(hardwon: Run, repository: GitRepository) -> None:
+    repository.checkpoint(ULID, content(talk()))
+    hardwon("harvest", "--git", repository.folder)
+    for words in (("map",), ("how",), ("bootstrap",), ("blame", "a.py")):
+        assert "1 session of other people" in hardwon(*words, "-p", repository.folder).stderr, words
+
+
 def test_they_can_be_ones_own(memory: Hardwon, repository: GitRepository) -> None:
     repository.checkpoint(ULID, content(talk()))
     memory.sessions.harvest_git(repository.folder)

@@ -57,7 +57,6 @@ def test_a_plain_statement_becomes_a_lesson(text: str, kind: str, rule: str, tmp
         "no, don't run the whole suite - use `make test-fast`",
         "use the `log` helper, not print",
         "When you change the schema, run `make generated`",
-        "I don't want default exports",
         "Migrations must run before the server starts",
     ],
 )
@@ -65,6 +64,26 @@ def test_a_reaction_is_a_rule_and_the_same_words_in_the_first_request_are_its_ta
     (draft,) = kept(ClaudeSession().user("hi").says("hello").user(text), tmp_path)
     assert (draft.rule, draft.source.quote) == ("user-directive", text)
     assert said(text, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't want default exports",
+        "we don't need to call that out anywhere in the list",
+        "I want the batch mode to use the manual approach",
+        "don't create a pr, just a commit",
+        "When you enable streaming, it sets up a long-lived process",
+    ],
+)
+def test_a_wish_that_was_said_once_is_of_the_task_at_hand(text: str, tmp_path: Path) -> None:
+    assert kept(ClaudeSession().user("hi").says("hello").user(text), tmp_path) == []
+
+
+def test_who_asks_for_his_language_is_answered_in_it(tmp_path: Path) -> None:
+    for text in ("用中文回答我", "用中文在给我解释一遍"):
+        (draft,) = said(text, tmp_path)
+        assert draft.text == "The user writes Chinese; answer in Chinese."
 
 
 def test_what_stands_under_a_heading_names_it(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from hardwon.sessions.project import Project
 from hardwon.store import read
 from hardwon.text.normalise import tilde
 from hardwon.text.shown import estimate
-from tests.conftest import ClaudeSession, Run
+from tests.conftest import ClaudeSession, Run, write_lines
 from tests.hook.conftest import context, hook
 from tests.terminal import on_a_terminal
 
@@ -315,6 +315,23 @@ def test_blame_how_and_resume(memory: Hardwon) -> None:
     assert replace(resumed, folder="~/tide table").line == "cd ~/'tide table' && claude --resume s9"
     assert replace(resumed, folder="/srv/$(id)").line == "cd '/srv/$(id)' && claude --resume s9"
     assert replace(resumed, folder="").line == resumed.command
+
+
+def test_who_means_a_sub_agent_resumes_the_session_that_started_it(home: Path, tmp_path: Path) -> None:
+    def records(**more: object) -> list[dict[str, object]]:
+        said = {"role": "user", "content": "look at the tide"}
+        return [{"type": "user", "uuid": "u", "sessionId": "one", "cwd": ROOT, "message": said, **more}]
+
+    folder = tmp_path / "one" / "subagents"
+    folder.mkdir(parents=True)
+    files = [
+        write_lines(tmp_path / "one.jsonl", records()),
+        write_lines(folder / "agent-a1.jsonl", records(isSidechain=True, agentId="a1")),
+    ]
+    with Hardwon(home) as memory:
+        memory.harvest(files)
+        (agent,) = memory.reading().query("SELECT id FROM session WHERE subagent <> ''")
+        assert memory.resume(agent[0]).command == "claude --resume one"
 
 
 def test_the_commands_say_it_in_80_columns_and_in_json(memory: Hardwon, hardwon: Run, tmp_path: Path) -> None:

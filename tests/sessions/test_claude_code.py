@@ -31,6 +31,31 @@ def test_the_records_of_one_api_message_are_one_message(tmp_path: Path) -> None:
     assert session.unpaired_calls == 2
 
 
+def test_a_command_goes_where_the_shell_was_when_it_ran(tmp_path: Path) -> None:
+    ran = (
+        ("/srv/reef", "cd web && npm test", "cd web && npm test"),
+        ("/srv/reef/web", "npm run lint", "cd web && npm run lint"),
+        ("/srv/reef/web", "cd /srv/reef && make", "cd /srv/reef && make"),
+        ("/srv/reef/.claude/worktrees/a", "make", "make"),
+        ("/srv/other", "make", "cd /srv/other && make"),
+        ("/srv/my reef", "make", "make"),
+    )
+    records = [
+        {
+            "type": "assistant",
+            "uuid": str(n),
+            "cwd": cwd,
+            "message": {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": str(n), "name": "Bash", "input": {"command": command}}],
+            },
+        }
+        for n, (cwd, command, _) in enumerate(ran)
+    ]
+    (session,) = read(write_lines(tmp_path / "s.jsonl", records)).sessions
+    assert [call.command for message in session.messages for call in message.calls] == [told for *_, told in ran]
+
+
 def test_a_flagged_result_is_an_error_and_any_other_is_not(tmp_path: Path) -> None:
     session = ClaudeSession()
     session.run("pytest -q", "1 failed", exit_code=1).run("pytest -q", "0 failed, no errors found")

@@ -404,7 +404,11 @@ ENDED = {
 
 def cost_of(cost: Estimate) -> str:
     """What it would cost to let a model read the sessions."""
-    money = f", {cost.cost:.2f} at the configured prices" if cost.cost else " (no price is set)"
+    money = (
+        f", {cost.cost:.2f} at the configured prices"
+        if cost.cost
+        else " (no price is set: `hardwon config llm_price_in N`, for a million)"
+    )
     return (
         f"{cost.sessions:,} sessions and sub-agents in {count(cost.projects, 'project')}: "
         f"{count(cost.questions, 'question')} (each about as many sessions as fit); "

@@ -62,6 +62,7 @@ def bootstrap(
     """
     from hardwon.api import Hardwon
     from hardwon.briefing.compose import hook_json, markdown_of
+    from hardwon.cli.harvest import held_back
 
     with Hardwon() as memory:
         found = memory.bootstrap(project or ".", agent=agent, task=task, budget=budget)
@@ -70,7 +71,7 @@ def bootstrap(
         elif json:
             print_json(found)
         elif not found.text:
-            say("There is nothing to tell yet.", err=True)
+            say(f"There is nothing to tell yet.{held_back(memory, project or '.')}", err=True)
         elif format is BootstrapFormat.plain:
             say(found.text)
         else:

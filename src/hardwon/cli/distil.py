@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, cost_of, print_json, progress_bar, say, say_pending, shown
+from hardwon.cli.app import Json, ProjectOption, cost_of, doing, print_json, progress_bar, say, say_pending, shown
 
 if TYPE_CHECKING:
     from hardwon.harvest.distil.asking import Distilled, Estimate
@@ -52,7 +52,8 @@ def distil(
         using: Model | None = recorded or (
             None if dry_run and not with_ else chosen(memory.config, memory.home, with_, model)
         )
-        cost = memory.sessions.distil_cost(project=project, room=using.room if using else 0)
+        with doing("Counting what a model would read …"):
+            cost = memory.sessions.distil_cost(project=project, room=using.room if using else 0)
         if dry_run or not cost.sessions:
             print_json(cost) if json else tell(cost)
             if cost.sessions and not json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, print_json, say, shown, table
+from hardwon.cli.app import Json, ProjectOption, doing, print_json, say, shown, table
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -72,7 +72,8 @@ def forget(
     with Hardwon() as memory:
         if not (dry_run or yes):
             _ask(_forget(memory, way, value, dry_run=True))
-        done = _forget(memory, way, value, dry_run=dry_run)
+        with doing("Looking for all that goes with it …"):
+            done = _forget(memory, way, value, dry_run=dry_run)
     _tell(done, json=json)
     if done.left:
         raise HardwonError(f"{done.left[0]}" + (f" (and {len(done.left) - 1} more)" if len(done.left) > 1 else ""))

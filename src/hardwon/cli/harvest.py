@@ -228,7 +228,7 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
             "the next harvest tries again."
         )
     if report.refused:
-        say(f"{count(report.refused, 'file')} skipped because they are not sessions: `hardwon doctor` says why.")
+        say(f"{count(report.refused, 'file')} skipped as no session: `hardwon doctor` says why.")
     distinct, before = totals["distinct_errors"], totals["seen_before"]
     share = f" ({before / distinct:.0%})" if distinct else ""
     say("Known now:" if known else "Known:")
@@ -269,6 +269,19 @@ def say_of_others(report: Report) -> None:
             f"{count(report.foreign, 'session')} of other people: what they say waits in `hardwon review`; "
             "if they are yours, run the same command with `--mine`."
         )
+
+
+def held_back(memory: Hardwon, project: str) -> str:
+    """Why a project whose sessions are other people's tells nothing; empty where it has none of these."""
+    from hardwon.store.projects import of_others
+
+    others = of_others(memory.reading(), memory.project(project) or "")
+    return (
+        f" {count(others, 'session')} of other people: nothing of them is told before your yes (`hardwon review`); "
+        "if they are yours, read them again with `hardwon harvest … --mine`."
+        if others
+        else ""
+    )
 
 
 def _say_waiting(items: int) -> None:

@@ -50,12 +50,14 @@ def map_(
     Example: hardwon map "retry failed uploads" --project tidepool
     """
     from hardwon.api import Hardwon
+    from hardwon.cli.harvest import held_back
 
     said = " ".join(words or ())
     with Hardwon() as memory:
         wanted = project or (said if _is_project(memory, said, task) else ".")
         task = task or ("" if wanted == said else said)
         found = memory.map(wanted, task=task, limit=limit or _ROWS)
+        others = "" if found.files or found.commands else held_back(memory, wanted)
         if svg is not None:
             from hardwon.durable import write_whole
 
@@ -64,7 +66,7 @@ def map_(
     if json:
         print_json(found)
     elif not found.files and not found.commands:
-        say("Nothing is known of this project's files yet.", err=True)
+        say(f"Nothing is known of this project's files yet.{others}", err=True)
     else:
         _print(found, task=task, whole=limit is not None)
 
@@ -123,19 +125,21 @@ def blame(
     Example: hardwon blame src/store/queue.py --project tidepool
     """
     from hardwon.api import Hardwon
+    from hardwon.cli.harvest import held_back
 
     with Hardwon() as memory:
         found = memory.blame(path, project=project or ".", limit=limit + 1)
         if not found and (whole := _ending_so(memory, path, project or ".")):
             found = memory.blame(whole, project=project or ".", limit=limit + 1)
             say(f"{shown(whole)}:", err=True)
+        others = "" if found else held_back(memory, project or ".")
     found, more = found[:limit], len(found) > limit
     if json:
         print_json(
             [{**{name: getattr(one, name) for name in one.__struct_fields__}, "at": iso(one.at)} for one in found]
         )
     elif not found:
-        say("No session is known to have touched it.", err=True)
+        say(f"No session is known to have touched it.{others}", err=True)
     else:
         commits = any(one.commit for one in found)
         rows = [
@@ -183,13 +187,15 @@ def how(
     Example: hardwon how "run the tests" --project tidepool
     """
     from hardwon.api import Hardwon
+    from hardwon.cli.harvest import held_back
 
     with Hardwon() as memory:
         found = memory.how(" ".join(words or ()), project=project or ".", limit=limit)
+        others = "" if found else held_back(memory, project or ".")
     if json:
         print_json(found)
     elif not found:
-        say("No command that worked here fits.", err=True)
+        say(f"No command that worked here fits.{others}", err=True)
     else:
         table(("COMMAND", "WHY"), [(one.command, one.why) for one in found])
 

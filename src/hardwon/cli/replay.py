@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, bars, count, print_json, progress_bar, say, table
+from hardwon.cli.app import Json, ProjectOption, bars, count, print_json, progress_bar, say, shown, table
 
 if TYPE_CHECKING:
     from hardwon.measure.map_replay import Share
@@ -111,6 +111,9 @@ def verdict(report: Report) -> str:
     true = report.intervals["precision"]
     lines = f"; {_percent(true)} of its {count(report.lines_shown, 'line')} came true" if report.lines_shown else ""
     spent = f", at {report.failure_tokens_p50} tokens of failures a session (median)" if report.lines_shown else ""
+    where = [one.project for one in report.projects if one.foreseen]
+    if len(where) == 1 and len(report.projects) > 1:
+        lines = f", all of them in {shown(where[0])}{lines}"
     answered = f"{report.recalled_with_fix} would have been answered with a known fix"
     return (
         f"Of {count(report.foreseeable, 'error')} that came back, the briefing named {report.foreseen} beforehand "

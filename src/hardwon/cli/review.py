@@ -145,7 +145,11 @@ def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json
             for source, _, place in [one.id.partition("/")]
         ]
         table(("ID", "TYPED", "PROJECT"), rows, spare=(2,) if len({row[2] for row in rows}) < 2 else ())
-        more = f"{len(waiting) - len(rows)} less likely ones are left out. " if len(waiting) > len(rows) else ""
+        more = (
+            f"{len(waiting) - len(rows)} less likely ones are left out (`--json` lists all). "
+            if len(waiting) > len(rows)
+            else ""
+        )
         say(f"\n{more}To make one a lesson: `hardwon review --keep-said ID`.", err=True)
     else:
         say("No typed sentence is waiting.", err=True)

@@ -313,7 +313,7 @@ def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _
 
 
 def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Screen | None, *, examples: bool) -> None:
-    from hardwon.cli.harvest import say_of_others
+    from hardwon.cli.harvest import held_back, say_of_others
 
     totals = memory.store.totals()
     say(_read(report, totals, known))
@@ -352,8 +352,10 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
         _item(short(memory, line.id), f"{line.fix} for {line.error}" if line.fix else line.text)
     told = _told_lines(briefing)
     if not lines:  # what has no id: how the project is built, checked and run
-        for text in told[: _LINES_SHOWN - less] or ["Nothing yet: no line is worth its tokens."]:
+        for text in told[: _LINES_SHOWN - less]:
             _item("", text)
+        if not told:
+            say(f"{'':11}Nothing yet: no line is worth its tokens.{held_back(memory, project.id)}")
     if (more := len(told) - min(_LINES_SHOWN - less, len(lines) or len(told))) > 0:
         where = "" if examples else f": `hardwon bootstrap --project {shown(project.name)}`"
         say(f"{'':11}and {count(more, 'more line')}{where}")

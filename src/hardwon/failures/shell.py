@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -87,7 +88,7 @@ def commands(line: str) -> tuple[Command, ...]:
         ends_otherwise = any(mark in (";", "\n", "||") for _, mark in pipelines[number + 1 :]) and follows != "&&"
         words = _words(elements[0])
         if words[:1] == ("cd",) and len(words) > 1:
-            folder = words[1]
+            folder = words[1] if words[1][:1] in "/~" or words[1][1:2] == ":" else posixpath.join(folder, words[1])
         at = _main(elements)
         command = _command(elements, at, folder, bodies, masked=ends_otherwise or len(elements) > at + 1)
         if command is not None:

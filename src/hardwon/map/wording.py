@@ -23,6 +23,7 @@ FOR_THIS_TASK = "WHERE EARLIER SESSIONS WENT FOR TASKS LIKE THIS (candidates to 
 _COMMANDS_TOLD = 2
 _LEAST_SPECIFIC = 0.5
 _LEAST_SHARE = 1 / 3
+_FEW_FILES = 5
 """Of the sessions about a word, or with another file, so many must have gone to a file before that is a reason."""
 VISITS_TRIED = 20
 """The map is tried on so many of the newest sessions: where what it tells does not come true, it keeps silent."""
@@ -66,9 +67,16 @@ def _topic(ranked: Ranked, file: File) -> str:
     if companion is not None:
         return companion
     for what, terms in (("name", file.terms), ("folder", file.path_terms)):
-        if shared := [term for term in terms if term in evidence.asked.terms]:
+        if shared := [
+            term for term in terms if term in evidence.asked.terms and not _is_everywhere(ranked.known, term)
+        ]:
             return f'its {what} has "{one_line(evidence.asked.word(shared[0]))}"'
     return ""
+
+
+def _is_everywhere(known: Known, term: str) -> bool:
+    """Such as the project's own name, which many of its paths hold."""
+    return sum(term in file.path_terms for file in known.files) > max(_FEW_FILES, len(known.files) * _LEAST_SHARE)
 
 
 def _about(ranked: Ranked, file: File) -> tuple[str, int, int] | None:

@@ -47,6 +47,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     """For an edit of several files: all but the first, which is the target."""
     change: str = ""
     """For an edit: the lines that went and came, where they were asked for (`tool_calls`)."""
+    folder: str = ""
+    """Where a command ran, while a file is read; then `command` goes there, if the session was started elsewhere."""
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec import Raw, Struct, field
+from msgspec.structs import replace
 
 from hardwon.clock import Period
 from hardwon.model.session import Evidence, Message, Origin, Session, Summary, ToolCall, ToolResult
@@ -212,13 +213,13 @@ class _Stream:
         self._branch = self._branch or line.git_branch or ""
         self._version = self._version or line.version
         if line.type == "assistant":
-            self._add_assistant(body, at)
+            self._add_assistant(body, at, "" if line.cwd == self._cwd else line.cwd)
         elif line.type == QUEUED:
             self._add_queued(line, body, at)
         else:
             self._add_user(line, body.blocks(), at)
 
-    def _add_assistant(self, body: Body, at: int | None) -> None:
+    def _add_assistant(self, body: Body, at: int | None, folder: str) -> None:
         texts: list[str] = []
         calls: list[ToolCall] = []
         for block in body.blocks():
@@ -226,6 +227,8 @@ class _Stream:
                 texts.append(block.text)
             elif block.type in ("tool_use", "server_tool_use"):
                 call = tool_call(block.id, block.name, decoded(block.input))
+                if folder and call.action == "run":
+                    call = replace(call, folder=folder)
                 self._calls[call.id] = call
                 calls.append(call)
         text = "\n".join(filter(None, texts))

@@ -399,7 +399,9 @@ def recognised(source: Source) -> Format:
 
 def _read(source: Source) -> tuple[str, list[Session]]:
     format = recognised(source)
-    return format.NAME, [tool_calls.judge(session) for session in _sessions(format, source)]
+    return format.NAME, [
+        tool_calls.judge(tool_calls.in_their_folders(session)) for session in _sessions(format, source)
+    ]
 
 
 def _sessions(format: Format, source: Source) -> list[Session]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator
@@ -93,7 +94,46 @@ def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
         action=action,
         command=command[:MAX_COMMAND_CHARACTERS] if action == "run" else "",
         target=_first_text(args, _TARGET_KEYS)[:MAX_COMMAND_CHARACTERS],
+        folder=working_directory(args) if action == "run" else "",
     )
+
+
+def in_their_folders(session: Session) -> Session:
+    """Commands as one would type them where the session was started: a shell stays where it went."""
+    if not any(call.folder for message in session.messages for call in message.calls):
+        return session
+    return replace(
+        session,
+        messages=tuple(
+            replace(message, calls=tuple(_from(call, session.cwd) for call in message.calls))
+            if any(call.folder for call in message.calls)
+            else message
+            for message in session.messages
+        ),
+    )
+
+
+_GOES_SOMEWHERE = re.compile(r"\s*cd\s+[\"']?(?:[/~]|[A-Za-z]:)")
+_WORKTREE = re.compile(r"/(?:\.worktrees|\.claude/worktrees)/[^/]+")
+_PLAIN_FOLDER = re.compile(r"[\w.+@/~][\w.+@/~-]*")
+
+
+def _from(call: ToolCall, start: str) -> ToolCall:
+    way = "" if _GOES_SOMEWHERE.match(call.command) else _way(start, call.folder)
+    command = f"cd {way} && {call.command}"[:MAX_COMMAND_CHARACTERS] if way else call.command
+    return replace(call, command=command, folder="")
+
+
+@lru_cache(maxsize=256)
+def _way(start: str, folder: str) -> str:
+    """From one folder to another; empty where it is the same, a worktree of it, or cannot be written plainly."""
+    here, there = (_WORKTREE.sub("", path.replace("\\", "/")).rstrip("/") for path in (start, folder))
+    if not there.startswith(("/", "~")) and there[1:2] != ":":
+        there = posixpath.normpath(posixpath.join(here, there))
+    if here.casefold() == there.casefold() or not here:
+        return ""
+    way = there[len(here) + 1 :] if there.casefold().startswith(f"{here}/".casefold()) else there
+    return way if _PLAIN_FOLDER.fullmatch(way) else ""
 
 
 def runs_commands(name: str, arguments: bytes | Raw) -> bool:

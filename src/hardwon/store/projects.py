@@ -83,6 +83,15 @@ _VISIT = (
 )
 
 
+def of_others(db: Database, project: str) -> int:
+    """How many sessions of other people a project has, of which nothing is told before somebody says yes."""
+    return int(
+        db.query("SELECT count(*) FROM session WHERE project = ? AND owner <> 'own' AND subagent = ''", (project,))[0][
+            0
+        ]
+    )
+
+
 def newest_visits(db: Database, project: str, limit: int) -> list[Visit]:
     """The newest sessions of a project, the earliest of them first."""
     rows = db.query(f"{_VISIT} ORDER BY s.started_at DESC, s.id DESC LIMIT ?", (project, limit))

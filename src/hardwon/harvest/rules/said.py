@@ -24,9 +24,9 @@ from hardwon.text.words import called, stem
 
 RULES = (
     Rule("asked-to-keep", 1, ("preference", "fact"), "what the user asked to be written down or remembered"),
-    Rule("user-directive", 5, ("preference", "decision"), "what the user wants always, never, or instead"),
+    Rule("user-directive", 6, ("preference", "decision"), "what the user wants always, never, or instead"),
     Rule("user-correction", 4, ("preference",), "what the user said after stopping or refusing the agent"),
-    Rule("users-language", 2, ("identity",), "the language that the user writes to agents, where it is not English"),
+    Rule("users-language", 3, ("identity",), "the language that the user writes to agents, where it is not English"),
     Rule("said-again", 1, ("preference",), "what the user had to say in several sessions", "store"),
 )
 BY_FORM = ("user-directive", "user-correction")
@@ -129,8 +129,8 @@ _KEEP_IN_MIND = _form(
 _FORBIDS = _form(
     r"^(?:(?:you (?:should|must|can) )?(?:don'?t|do not|avoid|stop(?= \w+ing))|you (?:don'?t|do not|must not|"
     r"should not|shouldn'?t)|no need to) (?!think|want|know|like|see|care)\w+\b.*(?:"
-    r"[,;] (?:use|just|do|run|put|keep|but|instead|it|they|that|open|always|unless|only)\b|\s[-–—] \w+|"
-    r"\b(?:instead|because|since|otherwise|unless|so that|any|all|every|ever|anything|without)\b|(?<=[`\w)]) use \S+)",
+    r"[,;] (?:use|run|instead|always|unless|only)\b|\s[-–—] \w+|\b(?:instead|because|since|otherwise|unless)\b|"
+    r"\b(?:so that|any|all|every|ever|anything|without)\b|(?<=[`\w)]) use \S+)",
     "请?不要|不需要|不用|注意|留意|别忘|しないで|やめて|不要です",
 )
 """What not to do, with what to do instead, why, or that it holds for all: else it is of the task at hand."""
@@ -147,7 +147,7 @@ _INSTEAD = _form(
     "而是",
 )
 _ON_CONDITION = _form(
-    r"^(?:when(?:ever)?|if|before|after|once) (?:you\b(?! can\b)|any\b).{12,}",
+    r"^(?:when(?:ever)?|if|before|after|once) (?:you\b(?! can\b)|any\b)(?!.*, (?:it|he|she|they|the)\b).{12,}",
     r"^(?:when(?:ever)?|before|after) (?:writing|working|fixing|editing|adding|committing|pushing|making|changing|"
     r"creating|running)\b.{12,}",
 )
@@ -156,8 +156,15 @@ _OF_THE_TALK = _form(
     r"\b(?:(?<!to )ask me|asking me|ask questions?|without asking|should ask|never ask|don'?t ask)\b",
     r"\b(?:answer|reply|respond|speak) (?:\w+ )?in \w+",
     r"\bin (?:english|german|french|spanish|chinese|japanese|portuguese|italian|russian)\b.{0,20}$",
-    "用中文|日本語で|auf deutsch|em português|en español|en français",
 )
+_IN_THEIR_LANGUAGE = {
+    "用中文": "Chinese",
+    "日本語で": "Japanese",
+    "auf deutsch": "German",
+    "em português": "Portuguese",
+    "en español": "Spanish",
+    "en français": "French",
+}
 _PARTS = (
     r"(?:app|application|extension|library|project|framework|system|tool|cli|service|program|package|plugin|api|backend|"
     r"frontend|server|client|ui|database|tests?|code|codebase|repo|module|sdk|docs|documentation|readme|rules?|sessions?|"
@@ -177,8 +184,10 @@ _BELONGS = _form(
 """Where and how something is to be, which after a stop is meant for later, too."""
 _SURE = (_AT_ALL_TIMES, _KEEP_IN_MIND, _OF_THE_TALK, _DECIDED, _OF_A_PART)
 """These hold even in the request that opens a session."""
-_REACTS = (_FORBIDS, _NOT_WANTED, _INSTEAD, _ON_CONDITION, _MUST, _WISHED)
+_REACTS = (_FORBIDS, _INSTEAD, _ON_CONDITION, _MUST)
 """These are part of the task in the request that opens a session, and a rule afterwards, more often than not."""
+_WISHES = (_NOT_WANTED, _WISHED)
+"""Said once they are of the task at hand, more often than not; not when it is said again, or to stop the agent."""
 _ORDERS = _form(
     r"^(?:always|use|utili[sz]e|keep|prefer|follow|ensure|make sure|be sure|only|read|run|write|answer|respond|commit|"
     r"test|review)\b",
@@ -212,7 +221,7 @@ def against(sentence: str) -> str:
 def lays_down(sentence: str) -> bool:
     """Whether it has the form of a rule, whatever speaks against it."""
     bare = _LEAD.sub("", sentence)
-    return any(form.search(bare) for form in (*_SURE, *_REACTS))
+    return any(form.search(bare) for form in (*_SURE, *_REACTS, *_WISHES))
 
 
 def _is_step(bare: str) -> bool:
@@ -233,6 +242,8 @@ def _draft(one: Statement) -> Draft | None:
         return _checked(one, "asked-to-keep", 0.9, asked["rule"])
     if one.stopped and not one.first and (_BELONGS.search(bare) or lays_down(bare)):
         return _checked(one, "user-correction", 0.8, sentence)
+    if language := next((name for phrase, name in _IN_THEIR_LANGUAGE.items() if phrase in bare.lower()), ""):
+        return _of_language(one.message, one.text, f"The user writes {language}; answer in {language}.")
     if any(form.search(bare) for form in _SURE):
         return _checked(one, "user-directive", 0.85, sentence)
     if any(form.search(bare) for form in _REACTS):
@@ -319,9 +330,13 @@ def users_language(session: Session, said: Sequence[Statement]) -> list[Draft]:
     answers = [message.text[:500] for message in session.messages if message.origin == "agent" and message.text]
     in_kind = sum(called(text) == name for text in answers) >= _SHARE_IN_A_LANGUAGE * len(answers)
     at = next(index for index, text in typed.items() if called(text) == name)
-    source = Source(message_index=at, quote=typed[at].strip()[:_LONGEST], origin="user")
     text = f"The user writes {name}; answer in {name}." if in_kind else f"The user writes {name}."
-    return [Draft(kind="identity", text=text, confidence=0.85, rule="users-language", source=source, measured=True)]
+    return [_of_language(at, typed[at].strip()[:_LONGEST], text, measured=True)]
+
+
+def _of_language(message: int, quote: str, text: str, *, measured: bool = False) -> Draft:
+    source = Source(message_index=message, quote=quote, origin="user")
+    return Draft(kind="identity", text=text, confidence=0.85, rule="users-language", source=source, measured=measured)
 
 
 def _tells(text: str) -> bool:
