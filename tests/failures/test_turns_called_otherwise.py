@@ -59,6 +59,12 @@ def fixes(tmp_path: Path, failed: str, output: str, *later: str) -> list[Fix]:
             ("drop", "cd <folder>"),
         ),
         (
+            "cd web && cd web && npm test",  # as it is read where the shell had stayed in the folder
+            "bash: line 1: cd: web: No such file or directory",
+            "cd web && npm test",
+            ("drop", "cd web"),
+        ),
+        (
             "node tides.js reef/rows.json",
             "Error: reef/rows.json does not exist",
             "node tides.js reef/data/rows.json",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hardwon import Hardwon
 from hardwon.failures.ledger import turns
 from hardwon.harvest.rules import catalogue
 from hardwon.harvest.rules.sentences import statements
@@ -54,16 +55,23 @@ def test_a_plain_statement_becomes_a_lesson(text: str, kind: str, rule: str, tmp
 @pytest.mark.parametrize(
     "text",
     [
-        "no, don't run the whole suite - use `make test-fast`",
-        "use the `log` helper, not print",
+        "don't run the whole suite - use `make test-fast`",
+        "use the `log` helper, not print, in all modules",
         "When you change the schema, run `make generated`",
-        "Migrations must run before the server starts",
+        "I don't want default exports in our modules",
+        "All commands should print what they did",
     ],
 )
-def test_a_reaction_is_a_rule_and_the_same_words_in_the_first_request_are_its_task(text: str, tmp_path: Path) -> None:
-    (draft,) = kept(ClaudeSession().user("hi").says("hello").user(text), tmp_path)
-    assert (draft.rule, draft.source.quote) == ("user-directive", text)
-    assert said(text, tmp_path) == []
+def test_what_has_the_form_of_a_rule_is_one_when_it_is_said_again(text: str, home: Path, tmp_path: Path) -> None:
+    sessions = [
+        ClaudeSession(f"s{day}", day=day).user(task).says("I see.").user(text).says("I will.").write(tmp_path)
+        for day, task in ((1, "look at the gauge of the north pier"), (2, "draw the harbour in blue"))
+    ]
+    with Hardwon(home) as memory:
+        memory.harvest(sessions[0])
+        assert memory.lessons.list() == [], "said once it is of the task at hand"
+        memory.harvest(sessions)
+        assert [lesson.rule for lesson in memory.lessons.list(status="active")] == ["said-again"]
 
 
 @pytest.mark.parametrize(
@@ -74,6 +82,10 @@ def test_a_reaction_is_a_rule_and_the_same_words_in_the_first_request_are_its_ta
         "I want the batch mode to use the manual approach",
         "don't create a pr, just a commit",
         "When you enable streaming, it sets up a long-lived process",
+        "The file should just be a list of commits",
+        "tides.md should always use that normal format",
+        "Create a task to make sure that tides are always read first",
+        "不要显示子目录的文件",
     ],
 )
 def test_a_wish_that_was_said_once_is_of_the_task_at_hand(text: str, tmp_path: Path) -> None:

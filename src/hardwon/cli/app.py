@@ -344,10 +344,11 @@ _DOING = {
 
 
 @contextmanager
-def doing(what: str) -> Iterator[None]:
+def doing(what: str, *, in_a_pipe: bool = False) -> Iterator[None]:
     """A line on stderr that says what takes so long, with a sign of life while someone is watching."""
     if not sys.stderr.isatty():
-        say(what, err=True)
+        if in_a_pipe:
+            say(what, err=True)
         yield
         return
     from rich.console import Console

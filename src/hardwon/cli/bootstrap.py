@@ -207,8 +207,10 @@ def remember(
     often = f" (said in {count(found.source_count, 'session')})" if found.source_count else ""
     known = f" was known already{often}:" if found.first_seen < began else ""
     not_told = f", but not told: {untold}" if untold else ""
-    new = f", a new project of {shown(os.path.abspath(project or '.'))}" if holder and holder not in before else ""
-    say(f"{short(memory, id)}{known} {found.status} {where}{new}{not_told}")
+    say(f"{short(memory, id)}{known} {found.status} {where}{not_told}")
+    if holder and holder not in before:
+        folder = shown(os.path.abspath(project or "."))
+        say(f"{folder} was no project yet. For another: --project NAME; for all: --global", err=True)
     if not known and found.text.strip(".") != text.strip().strip("."):
         say(f"kept as: {shown(found.text)}", err=True)
     if not known:

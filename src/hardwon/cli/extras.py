@@ -79,7 +79,8 @@ def add(
     if dry_run and not json:
         typer.echo(shlex.join(command))
     if not dry_run:
-        with doing(f"installing {name}: {count(len(packages), 'package')} and what they need; this can take minutes"):
+        what = f"installing {name}: {count(len(packages), 'package')} and what they need; this can take minutes"
+        with doing(what, in_a_pipe=True):
             said = _output_of(command)
         if said is not None:
             typer.echo(f"{shlex.join(command)}\n{said}", err=True)

@@ -94,7 +94,7 @@ def _print(found: Map, *, task: str, whole: bool) -> None:
     told = all_rows if whole or not any(telling.values()) else telling
     parts = [(heading, rows) for heading, rows in told.items() if rows]
     if of_all:
-        say(f"Of {of_all[0][0]} sessions, the likeliest first:\n")
+        say(f"Of {of_all[0][0]} sessions that touched files or ran commands, the likeliest first:\n")
     for number, (heading, rows) in enumerate(parts):
         say() if number else None
         table(

@@ -130,8 +130,8 @@ def _print_experiment(found: Experiment, *, on: bool) -> None:
         )
         return
     say(
-        f"{found.sessions} sessions ({found.held_out} without a briefing, {found.pending} not read yet), "
-        f"{found.lines} lines shown or withheld."
+        f"{count(found.sessions, 'session')} ({found.held_out} without a briefing, {found.pending} not read yet), "
+        f"{count(found.lines, 'line')} shown or withheld."
     )
     say(f"A failure came back {_rate(found.shown)} when its line was shown, {_rate(found.withheld)} when withheld.")
     if found.ratio is not None:

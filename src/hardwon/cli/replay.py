@@ -69,7 +69,7 @@ def _draw(report: Report, folder: Path) -> None:
 
 def _print(report: Report, *, details: bool) -> None:
     if not report.errors:
-        say(f"{report.sessions} sessions without an error: there is nothing to predict.")
+        say(f"{count(report.sessions, 'session')} without an error: there is nothing to predict.")
         _print_maps(report, details=details)
         return
     if not details:
@@ -82,9 +82,9 @@ def _print(report: Report, *, details: bool) -> None:
     before = report.intervals["foreseeable_rate"]
     say(
         f"{verdict(report)}\n\n"
-        f"{report.sessions} sessions met {report.errors} errors; an earlier session of the same project had met "
-        f"{report.foreseeable} of them ({_percent(before)}, {_interval(before)}). Meeting them again cost "
-        f"{_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens.\n"
+        f"{count(report.sessions, 'session')} met {count(report.errors, 'error')}; an earlier session of the same "
+        f"project had met {report.foreseeable} of them ({_percent(before)}, {_interval(before)}). Meeting them again "
+        f"cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens.\n"
         "An error counts once a session, without those of agents' own tools, as in `hardwon up`. Here the line of "
         "output that says most decides what is the same error, so that Hardwon does not grade itself: the numbers "
         "differ."

@@ -231,6 +231,9 @@ def _elsewhere(tried: Sequence[Command], found: Sequence[Command]) -> _Found | N
     before, after = tried[0].folder, found[0].folder
     if not after:
         return Step("drop", "cd <folder>"), "", "the folder that it steps into is not there", found[0]
+    again = before.removeprefix(f"{after}/")
+    if f"/{after}/".endswith(f"/{again}/"):
+        return Step("drop", f"cd {_general(again)}"), "", "the shell is in that folder already", found[0]
     if after != before and base_name(after.rstrip("/")) == base_name(before.rstrip("/")):
         moved = Step("replace", f"`cd {_general(before)}` with `cd {_general(after)}`")
         return moved, "", "the error names what was replaced" if _is_near(before, after) else "", found[0]

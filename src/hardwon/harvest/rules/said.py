@@ -24,7 +24,12 @@ from hardwon.text.words import called, stem
 
 RULES = (
     Rule("asked-to-keep", 1, ("preference", "fact"), "what the user asked to be written down or remembered"),
-    Rule("user-directive", 6, ("preference", "decision"), "what the user wants always, never, or instead"),
+    Rule(
+        "user-directive",
+        6,
+        ("preference", "decision"),
+        "what the user says is so always, never, or from now on",
+    ),
     Rule("user-correction", 4, ("preference",), "what the user said after stopping or refusing the agent"),
     Rule("users-language", 3, ("identity",), "the language that the user writes to agents, where it is not English"),
     Rule("said-again", 1, ("preference",), "what the user had to say in several sessions", "store"),
@@ -69,7 +74,8 @@ _OF_NOW = _form(
 )
 _POINTS = _form(
     r"^(?:this|that|these|those|it|its|it's|they|them|same|he|she|even|either)\b",
-    r"\bthat (?:file|one|function|test|page|format|folder|directory|part|line|rule|task|code|thing|way|case)\b",
+    r"\bthat (?:\w+ ){0,2}(?:file|one|function|test|page|format|folder|dir|directory|part|line|rule|task|code|thing|"
+    r"way|case)\b",
     r"\b(?:this|these|those) (?!project|repo|codebase|library|framework|app\b|application|extension|package|is\b|way\b|"
     r"we\b|you\b|are\b|should\b|must\b|means)\w+",
     r"\b(?:it|this|that|them|these|those|above|below|either)\W*$",
@@ -102,6 +108,7 @@ _A_STEP = _form(
     r"^(?:i want you to|learn more)\b|^@|帮我|^(?:请)?我想",
 )
 """A step of the task, unless it says that it holds for more."""
+_A_THING_TO_MAKE = _form(r"^(?:create|write|make|add) (?:a|an|another) \w+")
 _AGAINST = (
     (_ASKS, "asks"),
     (_LEADS_ON, "leads up to something else"),
@@ -131,7 +138,6 @@ _FORBIDS = _form(
     r"should not|shouldn'?t)|no need to) (?!think|want|know|like|see|care)\w+\b.*(?:"
     r"[,;] (?:use|run|instead|always|unless|only)\b|\s[-–—] \w+|\b(?:instead|because|since|otherwise|unless)\b|"
     r"\b(?:so that|any|all|every|ever|anything|without)\b|(?<=[`\w)]) use \S+)",
-    "请?不要|不需要|不用|注意|留意|别忘|しないで|やめて|不要です",
 )
 """What not to do, with what to do instead, why, or that it holds for all: else it is of the task at hand."""
 _NOT_WANTED = _form(
@@ -147,11 +153,11 @@ _INSTEAD = _form(
     "而是",
 )
 _ON_CONDITION = _form(
-    r"^(?:when(?:ever)?|if|before|after|once) (?:you\b(?! can\b)|any\b)(?!.*, (?:it|he|she|they|the)\b).{12,}",
+    r"^(?:when(?:ever)?|if|before|after|once) (?:you\b(?! can\b)|any\b)"
+    r"(?!.*(?:, (?:it|he|she|they|the)|\bi (?:also |really )?want)\b).{12,}",
     r"^(?:when(?:ever)?|before|after) (?:writing|working|fixing|editing|adding|committing|pushing|making|changing|"
-    r"creating|running)\b.{12,}",
+    r"creating|running)\b(?!.*\bi (?:also |really )?want\b).{12,}",
 )
-_MUST = _form(r"^(?:(?:the|all|every|each|our|any)\s+)?[\w`./-]+(?:\s+[\w`./-]+){0,4}\s+must\s+\w+", "必须")
 _OF_THE_TALK = _form(
     r"\b(?:(?<!to )ask me|asking me|ask questions?|without asking|should ask|never ask|don'?t ask)\b",
     r"\b(?:answer|reply|respond|speak) (?:\w+ )?in \w+",
@@ -165,14 +171,16 @@ _IN_THEIR_LANGUAGE = {
     "en español": "Spanish",
     "en français": "French",
 }
-_PARTS = (
+_OF_ALL = (
     r"(?:app|application|extension|library|project|framework|system|tool|cli|service|program|package|plugin|api|backend|"
-    r"frontend|server|client|ui|database|tests?|code|codebase|repo|module|sdk|docs|documentation|readme|rules?|sessions?|"
-    r"commands?|types?|errors?|logs?|comments?|functions?|files?|components?|classes|names?|(?:all|every|each) \w+)"
+    r"frontend|server|client|ui|database|tests?|code|codebase|repo|module|sdk|docs|documentation|readme)"
 )
+_OF_MANY = r"(?:rules?|sessions?|commands?|types?|errors?|logs?|comments?|functions?|files?|components?|classes|names?)"
 _OF_A_PART = _form(
-    rf"^(?:(?:i want|ensure|make sure) )?(?:that )?(?:the|our|this|all|every|each|any)?\s*(?:[\w`-]+ ){{0,2}}{_PARTS} "
-    r"(?:\w+ ){0,3}(?:should|must|needs? to|has to|have to|to (?:be|use|have|support)|implements?)\b.{10,}"
+    r"^(?:(?:i want|ensure|make sure) )?(?:that )?"
+    rf"(?:(?:the|our|this|all|every|each|any)?\s*(?:[\w`-]+ ){{0,2}}{_OF_ALL}|"
+    rf"(?:our |all |every |each |any )?{_OF_MANY}|(?:all|every|each) (?:[\w`-]+ ){{0,2}}\w+) (?:\w+ ){{0,3}}"
+    r"(?:should|must|needs? to|has to|have to|to (?:be|use|have|support)|implements?)\b.{10,}"
 )
 """How the project or a part of it is to be."""
 _WISHED = _form(r"^i(?:'d| would)? (?:want|like|prefer|need) (?:the|all|each|our|my) .{6,}\b(?:to|be|in|as|with)\b")
@@ -182,12 +190,10 @@ _BELONGS = _form(
     r"\bshould(?:n'?t| not)? (?:be in|go|live|use|return|be called|be named|come|stay)\b",
 )
 """Where and how something is to be, which after a stop is meant for later, too."""
-_SURE = (_AT_ALL_TIMES, _KEEP_IN_MIND, _OF_THE_TALK, _DECIDED, _OF_A_PART)
-"""These hold even in the request that opens a session."""
-_REACTS = (_FORBIDS, _INSTEAD, _ON_CONDITION, _MUST)
-"""These are part of the task in the request that opens a session, and a rule afterwards, more often than not."""
-_WISHES = (_NOT_WANTED, _WISHED)
-"""Said once they are of the task at hand, more often than not; not when it is said again, or to stop the agent."""
+_PLAIN = (_AT_ALL_TIMES, _KEEP_IN_MIND, _DECIDED)
+"""Who says so once means it for later, too."""
+_OF_THE_TASK = (_OF_THE_TALK, _OF_A_PART, _FORBIDS, _NOT_WANTED, _INSTEAD, _ON_CONDITION, _WISHED)
+"""Said once they are of the task at hand more often than not; not when it is said again, or to stop the agent."""
 _ORDERS = _form(
     r"^(?:always|use|utili[sz]e|keep|prefer|follow|ensure|make sure|be sure|only|read|run|write|answer|respond|commit|"
     r"test|review)\b",
@@ -221,11 +227,11 @@ def against(sentence: str) -> str:
 def lays_down(sentence: str) -> bool:
     """Whether it has the form of a rule, whatever speaks against it."""
     bare = _LEAD.sub("", sentence)
-    return any(form.search(bare) for form in (*_SURE, *_REACTS, *_WISHES))
+    return any(form.search(bare) for form in (*_PLAIN, *_OF_THE_TASK))
 
 
 def _is_step(bare: str) -> bool:
-    return bool(_A_STEP.search(bare)) and not _AT_ALL_TIMES.search(bare)
+    return bool(_A_STEP.search(bare)) and (bool(_A_THING_TO_MAKE.search(bare)) or not _AT_ALL_TIMES.search(bare))
 
 
 def drafts(said: Iterable[Statement]) -> list[Draft]:
@@ -244,11 +250,8 @@ def _draft(one: Statement) -> Draft | None:
         return _checked(one, "user-correction", 0.8, sentence)
     if language := next((name for phrase, name in _IN_THEIR_LANGUAGE.items() if phrase in bare.lower()), ""):
         return _of_language(one.message, one.text, f"The user writes {language}; answer in {language}.")
-    if any(form.search(bare) for form in _SURE):
+    if any(form.search(bare) for form in _PLAIN):
         return _checked(one, "user-directive", 0.85, sentence)
-    if any(form.search(bare) for form in _REACTS):
-        draft = _checked(one, "user-directive", 0.78, sentence)
-        return dropped(draft, "part of the task") if one.first and not draft.dropped else draft
     return None
 
 
@@ -311,7 +314,7 @@ def told_alone(one: Statement, words: str) -> str:
 
 _WORDS_THAT_TELL = 4
 
-_FEWEST_MESSAGES_IN_A_LANGUAGE = 2
+_FEWEST_MESSAGES_IN_A_LANGUAGE = 4
 _SHARE_IN_A_LANGUAGE = 0.7
 
 
