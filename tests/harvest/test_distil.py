@@ -322,7 +322,7 @@ def test_the_words_right_before_may_name_the_subject(home: Path, tmp_path: Path,
         ("lets get rid of emojis in the logs", "No emojis in the logs.", "active"),
         ("we are unable to use the cache on staging", "Enable the cache on staging.", "own words"),
         ("the cache runs on port 8080 on staging", "The cache runs on port 80 on staging.", "dropped"),
-        ("use uv for installs, not pip", "Use pip for installs.", "dropped"),
+        ("use uv for installs, not pip", "Use pip for installs.", "own words"),
         ("use uv for installs, not pip", "Use uv for installs.", "active"),
     ],
 )

@@ -90,6 +90,8 @@ def test_a_hostile_megabyte_takes_no_longer_than_it_must(filler: str, tmp_path: 
 )
 def test_the_users_language_is_known(typed: tuple[str, str], answered: str, lesson: str | None, tmp_path: Path) -> None:
     session = ClaudeSession().user(typed[0]).says(answered).user(typed[1]).says(answered)
+    assert [draft for draft in kept(session, tmp_path) if draft.rule == "users-language"] == [], "two may be chance"
+    session.user(f"{typed[0]} {typed[1]}").says(answered)
     found = [draft for draft in kept(session, tmp_path) if draft.rule == "users-language"]
     assert [(draft.text, draft.source.origin) for draft in found] == ([(lesson, "user")] if lesson else [])
 

@@ -59,7 +59,7 @@ def test_a_plain_statement_becomes_a_lesson(text: str, kind: str, rule: str, tmp
         "use the `log` helper, not print, in all modules",
         "When you change the schema, run `make generated`",
         "I don't want default exports in our modules",
-        "All commands should print what they did",
+        "All commands should print one line at their end",
     ],
 )
 def test_what_has_the_form_of_a_rule_is_one_when_it_is_said_again(text: str, home: Path, tmp_path: Path) -> None:

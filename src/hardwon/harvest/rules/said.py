@@ -314,7 +314,7 @@ def told_alone(one: Statement, words: str) -> str:
 
 _WORDS_THAT_TELL = 4
 
-_FEWEST_MESSAGES_IN_A_LANGUAGE = 4
+_FEWEST_MESSAGES_IN_A_LANGUAGE = 3
 _SHARE_IN_A_LANGUAGE = 0.7
 
 
