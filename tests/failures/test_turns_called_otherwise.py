@@ -59,9 +59,9 @@ def fixes(tmp_path: Path, failed: str, output: str, *later: str) -> list[Fix]:
             ("drop", "cd <folder>"),
         ),
         (
-            "cd web && cd web && npm test",  # as it is read where the shell had stayed in the folder
+            "in web: cd web && npm test",  # the shell had stayed there
             "bash: line 1: cd: web: No such file or directory",
-            "cd web && npm test",
+            "in web: npm test",
             ("drop", "cd web"),
         ),
         (

@@ -34,10 +34,10 @@ def test_the_records_of_one_api_message_are_one_message(tmp_path: Path) -> None:
 def test_a_command_goes_where_the_shell_was_when_it_ran(tmp_path: Path) -> None:
     ran = (
         ("/srv/reef", "cd web && npm test", "cd web && npm test"),
-        ("/srv/reef/web", "npm run lint", "cd web && npm run lint"),
+        ("/srv/reef/web", "npm run lint", "in web: npm run lint"),
         ("/srv/reef/web", "cd /srv/reef && make", "cd /srv/reef && make"),
         ("/srv/reef/.claude/worktrees/a", "make", "make"),
-        ("/srv/other", "make", "cd /srv/other && make"),
+        ("/srv/other", "make", "in /srv/other: make"),
         ("/srv/my reef", "make", "make"),
     )
     records = [

@@ -62,7 +62,7 @@ def test_each_output_shape_gives_its_outcome(
     ("name", "arguments", "command"),
     [
         ("shell", {"command": ["bash", "-lc", "make test"]}, "make test"),
-        ("shell_command", {"command": "make test", "workdir": "/srv"}, "cd /srv && make test"),
+        ("shell_command", {"command": "make test", "workdir": "/srv"}, "in /srv: make test"),
         ("exec_command", {"cmd": "make test"}, "make test"),
         ("shell", {"command": ["rg", "a b"]}, "rg 'a b'"),
     ],

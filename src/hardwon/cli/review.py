@@ -243,11 +243,14 @@ def _listed(memory: Hardwon, pending: list[Pending], json: bool) -> None:
             ]
         )
     elif pending:
+        names = {each.id: each.name for each in memory.store.projects()}
         rows = [
-            (short(memory, e.lesson.id), f"{e.score:.2f}", e.lesson.kind, e.lesson.trust, e.lesson.text)
+            (short(memory, e.lesson.id), e.lesson.kind, e.lesson.trust, names.get(e.lesson.project, ""), e.lesson.text)
             for e in pending
         ]
-        table(("ID", "SCORE", "KIND", "TRUST", "LESSON"), rows)
+        table(
+            ("ID", "KIND", "TRUST", "PROJECT", "LESSON"), rows, spare=(3,) if len({row[3] for row in rows}) < 2 else ()
+        )
     else:
         say(_nothing(memory, None), err=True)
 

@@ -17,6 +17,7 @@ _WORD = lazy_pattern(r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|[^\s\"'\
 _REDIRECTION = lazy_pattern(r"^(?:\d|&)?>{1,2}(?P<file>(?!&).*)$|^\d?>&\d$|^<{1,3}")
 _LEADING_KEYWORD = lazy_pattern(r"^(?:do|then|else|\() ")
 _SILENCED = lazy_pattern(r"\s*(?:\d?>&\d|\d?>{1,2}\s*/dev/null|&>\s*/dev/null)")
+_RAN_IN = lazy_pattern(r"in ([\w.+@/~][\w.+@/~-]*): ")
 _KEPT_APART = lazy_pattern(r"<<\d+")
 _SPACE = lazy_pattern(r"\s")
 _ASSIGNMENT = lazy_pattern(r"^[A-Za-z_]\w*=")
@@ -80,9 +81,9 @@ class Command(NamedTuple):
 def commands(line: str) -> tuple[Command, ...]:
     """The commands of a line in order, without those that only get into place."""
     bodies: list[str] = []
+    folder, line = ran_in(line)
     plain = _HEREDOC.sub(lambda found: _kept_apart(found, bodies), line)
     found: list[Command] = []
-    folder = ""
     pipelines = _pipelines(plain)
     for number, (elements, follows) in enumerate(pipelines):
         ends_otherwise = any(mark in (";", "\n", "||") for _, mark in pipelines[number + 1 :]) and follows != "&&"
@@ -100,9 +101,15 @@ def commands(line: str) -> tuple[Command, ...]:
 def elements(line: str) -> tuple[Command, ...]:
     """Every command of a line, those in the middle of a pipe as well."""
     bodies: list[str] = []
-    plain = _HEREDOC.sub(lambda found: _kept_apart(found, bodies), line)
+    plain = _HEREDOC.sub(lambda found: _kept_apart(found, bodies), ran_in(line)[1])
     alone = (_command([element], 0, "", bodies, masked=True) for group, _ in _pipelines(plain) for element in group)
     return tuple(command for command in alone if command is not None)
+
+
+def ran_in(line: str) -> tuple[str, str]:
+    """(the folder that its shell was in, where that is another than the session's; the line as it was written)."""
+    found = _RAN_IN.match(line)
+    return (found[1], line[found.end() :]) if found else ("", line)
 
 
 def _kept_apart(found: re.Match[str], bodies: list[str]) -> str:

@@ -48,7 +48,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     change: str = ""
     """For an edit: the lines that went and came, where they were asked for (`tool_calls`)."""
     folder: str = ""
-    """Where a command ran, while a file is read; then `command` goes there, if the session was started elsewhere."""
+    """Where a command ran, while a file is read; then `command` begins with it, if the session was elsewhere."""
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):

@@ -99,7 +99,7 @@ def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
 
 
 def in_their_folders(session: Session) -> Session:
-    """Commands as one would type them where the session was started: a shell stays where it went."""
+    """Commands with the folder that they ran in, where the session was started in another: a shell stays in one."""
     if not any(call.folder for message in session.messages for call in message.calls):
         return session
     return replace(
@@ -120,7 +120,7 @@ _PLAIN_FOLDER = re.compile(r"[\w.+@/~][\w.+@/~-]*")
 
 def _from(call: ToolCall, start: str) -> ToolCall:
     way = "" if _GOES_SOMEWHERE.match(call.command) else _way(start, call.folder)
-    command = f"cd {way} && {call.command}"[:MAX_COMMAND_CHARACTERS] if way else call.command
+    command = f"in {way}: {call.command}"[:MAX_COMMAND_CHARACTERS] if way else call.command
     return replace(call, command=command, folder="")
 
 

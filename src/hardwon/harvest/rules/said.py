@@ -126,7 +126,8 @@ _AT_ALL_TIMES = _form(
     r"^(?:always|never|whenever|every time|each time|periodically|in (?:the )?future|going forward)\b(?! mind)",
     r"\bfrom now on\b|\bat all times\b|[,;] (?:always|never)\b",
     r"\b(?:must|should|shall|needs? to|have to|has to|make sure|be sure|ensure|want|please|you|we|use|run|keep|to)"
-    r"\b.*\b(?:always|never|every time|each time|whenever)\b",
+    r"\b(?: \S+){0,2} (?:always|never)\b|"
+    r"\b(?:must|should|make sure|be sure|ensure|want|please|you|we|run|use)\b.*\b(?:every time|each time|whenever)\b",
     "(?<!正)常に|总是|始终|以后|siempre|nunca|sempre|toujours|jamais|immer|niemals",
 )
 _KEEP_IN_MIND = _form(
@@ -195,8 +196,7 @@ _PLAIN = (_AT_ALL_TIMES, _KEEP_IN_MIND, _DECIDED)
 _OF_THE_TASK = (_OF_THE_TALK, _OF_A_PART, _FORBIDS, _NOT_WANTED, _INSTEAD, _ON_CONDITION, _WISHED)
 """Said once they are of the task at hand more often than not; not when it is said again, or to stop the agent."""
 _ORDERS = _form(
-    r"^(?:always|use|utili[sz]e|keep|prefer|follow|ensure|make sure|be sure|only|read|run|write|answer|respond|commit|"
-    r"test|review)\b",
+    r"^(?:always|use|utili[sz]e|keep|prefer|ensure|make sure|be sure|only|test)\b",
     r"^(?:[\w`./-]+ ){1,4}(?:should|must|shall|needs? to|has to)\b",
     "应该|必须",
 )
