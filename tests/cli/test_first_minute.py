@@ -200,11 +200,11 @@ def test_the_first_look_is_of_a_project_that_says_something_and_the_whole_report
 def test_up_shows_what_is_asked_for_again_and_again_as_a_habit(tmp_path: Path, hardwon: Run) -> None:
     folder = tmp_path / "user" / ".claude" / "projects" / "-srv-reef"
     for day in (1, 2, 3):
-        ClaudeSession(f"s{day}", day=day).user(f"look at part {day}").says("Done.").user("commit").run(
+        ClaudeSession(f"s{day}", day=day).user(f"look at part {day}").says("Done.").user("tag the release").run(
             "git commit -m x", "[main abc1234] x\n 1 file changed"
         ).write(folder)
-    assert re.search(r'you asked: "commit" +3$', hardwon("up").stdout, re.MULTILINE)
-    assert json.loads(hardwon("up", "--json").stdout)["habits"] == [{"words": "commit", "sessions": 3}]
+    assert re.search(r'you asked: "tag the release" +3$', hardwon("up").stdout, re.MULTILINE)
+    assert json.loads(hardwon("up", "--json").stdout)["habits"] == [{"words": "tag the release", "sessions": 3}]
     assert hardwon("lessons").stdout == ""
 
 

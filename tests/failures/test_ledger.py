@@ -384,7 +384,7 @@ def test_the_wrong_folder_is_the_difference_only_where_something_was_not_found(t
         .run("cd web && npm test", "ok")
     )
     flaky = ClaudeSession("s-3").run("npm test", "Error: socket hang up", exit_code=1).run("cd web && npm test", "ok")
-    assert one_fix(lost, tmp_path).succeeded_as == "cd web && npm test"
+    assert one_fix(lost, tmp_path).steps == (("run", "cd web"),)
     assert findings(flaky, tmp_path).fixes == []
 
 

@@ -57,24 +57,22 @@ def test_what_is_no_rule_is_none_however_often_it_is_said(said: str, home: Path,
 
 def test_short_requests_are_counted_as_habits_and_are_no_lessons(home: Path, tmp_path: Path) -> None:
     asked = (
-        "commit",
-        "Commit this",
-        "commit and update changelog.md",
+        "tag the release",
+        "Tag this release",
+        "tag the release and update changelog.md",
         "update the changelog",
-        "please commit, then push",
+        "please tag the release, then push",
     )
     talks = [talk(number, text).edit("/srv/work/reef/a.py", "x") for number, text in enumerate(asked, 1)]
-    talks.append(talk(6, "don't commit").edit("/srv/work/reef/a.py", "x"))
-    talks.append(talk(7, "shall we commit?").edit("/srv/work/reef/a.py", "x"))
-    talks += [
-        talk(number, "/commit", "continue", "ok, go on").edit("/srv/work/reef/a.py", "x") for number in (8, 9, 10)
-    ]
+    talks.append(talk(6, "don't tag the release").edit("/srv/work/reef/a.py", "x"))
+    talks.append(talk(7, "shall we tag the release?").edit("/srv/work/reef/a.py", "x"))
+    talks += [talk(number, "/commit", "commit", "ok, go on").edit("/srv/work/reef/a.py", "x") for number in (8, 9, 10)]
     with harvested(home, tmp_path, *talks) as memory:
         assert memory.lessons.list() == []
         (project,) = memory.store.projects()
-        assert habits(memory.reading(), project.id, 5) == [Habit("commit", 4)]
+        assert habits(memory.reading(), project.id, 5) == [Habit("tag the release", 4)]
         memory.harvest([talk(11, "update changelog").edit("/srv/work/reef/a.py", "x").write(tmp_path)])
-        assert habits(memory.reading(), None, 5) == [Habit("commit", 4), Habit("update changelog", 3)]
+        assert habits(memory.reading(), None, 5) == [Habit("tag the release", 4), Habit("update changelog", 3)]
         assert habits(memory.reading(), "another", 5) == []
 
 

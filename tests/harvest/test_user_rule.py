@@ -44,7 +44,7 @@ def said(text: str, folder: Path) -> list[Draft]:
         ("Remember: always use uv in this project.", "preference", "asked-to-keep"),
         ("We decided to keep SQLite for tests.", "decision", "user-directive"),
         ("Add to AGENTS.md that migrations are written by hand", "preference", "asked-to-keep"),
-        ("create a rule that says: fixtures live in `tests/data`", "preference", "asked-to-keep"),
+        ("create a rule that says: fixtures live in `tests/data`", "fact", "asked-to-keep"),
     ],
 )
 def test_a_plain_statement_becomes_a_lesson(text: str, kind: str, rule: str, tmp_path: Path) -> None:
@@ -86,6 +86,8 @@ def test_what_has_the_form_of_a_rule_is_one_when_it_is_said_again(text: str, hom
         "tides.md should always use that normal format",
         "Create a task to make sure that tides are always read first",
         "不要显示子目录的文件",
+        "write a cursor rule called `reef.mdc` that other projects can add to their `.cursor/rules` dir",
+        "make sure the rule mentions that the description doesn't need the instructions",
     ],
 )
 def test_a_wish_that_was_said_once_is_of_the_task_at_hand(text: str, tmp_path: Path) -> None:

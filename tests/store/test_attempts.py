@@ -212,11 +212,11 @@ def test_a_runs_failures_are_recorded_with_their_errors_and_told(db: Database) -
 def test_habits_and_quoted_lines_are_found_alike_on_both_engines(db: Database, tmp_path: Path) -> None:
     line = "fatal: no tag v9 found in 50% of C:\\reef_one"
     for day in (1, 2, 3):
-        session = ClaudeSession(f"s{day}", day=day).user("please commit").edit("/srv/work/reef/a.py", "x")
+        session = ClaudeSession(f"s{day}", day=day).user("update the notes").edit("/srv/work/reef/a.py", "x")
         harvest(db, [session.run("make release", line, exit_code=2).write(tmp_path)])
-    assert habits(db, None, 2) == [Habit("please commit", 3)]
+    assert habits(db, None, 2) == [Habit("update the notes", 3)]
     ((project,),) = db.query("SELECT id FROM project")
-    assert habits(db, project, 2) == [Habit("please commit", 3)]
+    assert habits(db, project, 2) == [Habit("update the notes", 3)]
     assert habits(db, "another", 2) == []
     ((id, excerpt),) = db.query("SELECT DISTINCT failure, excerpt FROM occurrence")
     assert failures.quoted_as(db, f" {excerpt}\n", None) == failures.quoted_as(db, excerpt, project) == id

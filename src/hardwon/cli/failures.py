@@ -239,9 +239,15 @@ def show(
         tell_failure(memory, full_id(memory, id), all=all, json=json)
 
 
+_PLACE = re.compile(r"^\S*[/\\.]\S*?(?::\d+){1,2}:? (?=\S)")
+"""What differs among failures of a kind."""
+
+
 def row_of(row: Failing) -> str:
     """What failed, and how many failures the row is."""
-    return f"{len(row.alike)} of a kind: {row.failure.error}" if row.alike else error_of(row.failure)
+    if not row.alike:
+        return error_of(row.failure)
+    return f"{len(row.alike)} of a kind: {_PLACE.sub('', row.failure.error)}"
 
 
 def best(row: Failure) -> Fix | None:

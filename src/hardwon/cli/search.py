@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +27,7 @@ from hardwon.cli.app import (
 )
 from hardwon.cli.failures import best, row_of, say_of_a_kind
 from hardwon.cli.table import wrapped
+from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from hardwon.model.nouns import Hit
 
 _LINES_OF_A_PASSAGE = 3
+_ID = re.compile(r"[LFSAX][0-9a-f]{6,32}")
 
 
 def search(
@@ -73,6 +76,8 @@ def search(
     from hardwon.text.shown import SAID_KINDS, kind_of_error
 
     query = " ".join(words)
+    if not query.strip():
+        raise HardwonError("say what to search for")
     end = moment(until, "--until")
     kind = next((family for family, said in SAID_KINDS.items() if said == kind), kind)
     with Hardwon() as memory:
@@ -102,7 +107,8 @@ def search(
         print_json([{**msgspec.structs.asdict(hit), "at": iso(hit.at)} for hit in best])
         return
     if not (hits or passages):
-        say("Nothing found.", err=True)
+        known = f" That is an id: `hardwon why {query}` tells of it." if _ID.fullmatch(query) else ""
+        say(f"Nothing found.{known}", err=True)
     elif explain:
         for hit in (*hits, *passages):
             what = f"{hit.type} {kind_of_error(hit.kind)}  {shown(hit.text, 200)}"

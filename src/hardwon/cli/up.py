@@ -195,7 +195,15 @@ def _up(
     _show(memory, report, known, screen, examples=examples)
     ids = screen is not None and bool(screen.failing or screen.briefing.lines)
     another = screen.another if screen and not project else ""
-    _say_next(examples=examples, ids=ids, waiting=0 if examples else memory.review.count(), another=another)
+    waiting = 0 if examples else memory.review.count()
+    _say_next(
+        examples=examples,
+        ids=ids,
+        waiting=waiting,
+        said=0 if examples or waiting else len(memory.review.said()),
+        read_here=_project_here(memory) in {one.id for one in memory.store.projects() if one.sessions},
+        another=another,
+    )
     if not examples:
         with progress_bar() as progress:
             memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress)
@@ -387,7 +395,9 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     return f"Read {read} in {report.seconds:.0f} s{learned}."
 
 
-def _say_next(*, examples: bool, ids: bool, waiting: int, another: str = "") -> None:
+def _say_next(
+    *, examples: bool, ids: bool, waiting: int, said: int = 0, read_here: bool = False, another: str = ""
+) -> None:
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
 
@@ -399,13 +409,15 @@ def _say_next(*, examples: bool, ids: bool, waiting: int, another: str = "") -> 
     else:
         steps = [("hardwon why ID", "where a line comes from")] if ids else []
         steps.append(("hardwon failures", "everything that keeps failing"))
-    if not examples and os.path.isdir(os.path.join(".specstory", "history")):
+    if not (examples or read_here) and os.path.isdir(os.path.join(".specstory", "history")):
         steps.append(("hardwon harvest --git . --mine", "learn from the sessions in this repository"))
     if another:
         demo = " --demo" if examples else ""
         steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
     if waiting:
         steps.append(("hardwon review", f"{count(waiting, 'lesson')} to approve or reject"))
+    elif said:
+        steps.append(("hardwon review --said", f"{count(said, 'sentence')} of yours that may be a rule"))
     first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
     if first:
         too = f"; {', '.join(others[:2])} too" if others else ""

@@ -105,8 +105,10 @@ def follow(calls: list[Turn], at: int, failure: Occurrence, home: str = "") -> T
         return Trail(None, [])
     swap = _replaced(failed, later) or called_otherwise(failed, later)
     if swap is not None and (swap.cause != ONLY_THE_FOLDER or not _code_is_wrong(failure)):
-        steps = (swap.step,) if swap.step else ()
-        fix = _fix(failure, steps, swap.called, swap.success, swap.by, cause=swap.cause)
+        steps, called = (swap.step,) if swap.step else (), swap.called
+        if swap.cause == ONLY_THE_FOLDER:  # whatever the call was: another one fails there, too
+            steps, called = (Step("run", f"cd {swap.by.folder}"),), ""
+        fix = _fix(failure, steps, called, swap.success, swap.by, cause=swap.cause)
         # The call was the session's own before any output could propose it: a screen shows it again.
         is_own = swap.by.text in failed.call.command
         ran = [swap.by.text]
@@ -558,7 +560,7 @@ def _fix(
         steps=steps,
         succeeded_as=succeeded_as,
         succeeded_at=success.position,
-        passing=tools.brief(passing.text, MAX_STEP_CHARACTERS),
+        passing=tools.brief(" ".join(success.call.command.split()) or passing.text, MAX_STEP_CHARACTERS),
         passing_message=success.message_index,
         avoid=avoid,
         cause=cause,

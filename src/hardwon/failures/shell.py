@@ -12,8 +12,10 @@ from hardwon.text.normalise import lazy_pattern
 
 _HEREDOC = lazy_pattern(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2[ \t]*(?=\n|$)|\Z)", re.DOTALL)
 _SEPARATORS = lazy_pattern(r"&&|\|\||;;?|\n|\|&?|&(?=\s*$)")
-_QUOTED = lazy_pattern(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|`[^`]*`", re.DOTALL)
-_WORD = lazy_pattern(r"(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|[^\s\"'\\])+|[\"'\\]", re.DOTALL)
+_QUOTED = lazy_pattern(r"\$'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|`[^`]*`", re.DOTALL)
+_WORD = lazy_pattern(
+    r"(?:\$'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|[^\s\"'\\])+|[\"'\\]", re.DOTALL
+)
 _REDIRECTION = lazy_pattern(r"^(?:\d|&)?>{1,2}(?P<file>(?!&).*)$|^\d?>&\d$|^<{1,3}")
 _LEADING_KEYWORD = lazy_pattern(r"^(?:do|then|else|\() ")
 _SILENCED = lazy_pattern(r"\s*(?:\d?>&\d|\d?>{1,2}\s*/dev/null|&>\s*/dev/null)")

@@ -212,7 +212,7 @@ _Found = tuple[Step | None, str, str, Command]
 
 def _compared(tried: Sequence[Command], found: Sequence[Command], output: str) -> _Found | None:
     if NO_FOLDER.search(output):
-        return _elsewhere(tried, found)
+        return _elsewhere(tried, found, output)
     for failed in tried:
         for passed in found:
             if (failed.program, failed.subcommand) == (passed.program, passed.subcommand) and not failed.inline:
@@ -223,14 +223,17 @@ def _compared(tried: Sequence[Command], found: Sequence[Command], output: str) -
     return None
 
 
-def _elsewhere(tried: Sequence[Command], found: Sequence[Command]) -> _Found | None:
-    """The same commands, without the step into a folder that is not there, or from another."""
+def _elsewhere(tried: Sequence[Command], found: Sequence[Command], output: str) -> _Found | None:
+    """The same commands, without the step into the folder that the error names, or from another."""
     found = _meant(tried, found)
     if not tried[0].folder or not found:
         return None
     before, after = tried[0].folder, found[0].folder
     if not after:
-        return Step("drop", "cd <folder>"), "", "the folder that it steps into is not there", found[0]
+        if base_name(before.strip("'\"").rstrip("/")) not in output:
+            return None  # any folder that is not there says the same
+        step = Step("drop", f"cd {_general(before)}")
+        return step, "", "the folder that it steps into is not there", found[0]
     again = before.removeprefix(f"{after}/")
     if f"/{after}/".endswith(f"/{again}/"):
         return Step("drop", f"cd {_general(again)}"), "", "the shell is in that folder already", found[0]

@@ -501,7 +501,8 @@ def _commands(ranked: Ranked) -> list[tuple[float, Command]]:
             shares[folder] = ranked.share_of(folder)
         often = worked_lately(command, count) / (count or 1)
         alike = max((likeness[number] for number in command.worked), default=0.0)
-        found.append(((often + _WEIGHT_OF_LIKENESS * alike) * shares[folder], command))
+        meant = command.purpose != "" and command.purpose in ranked.evidence.asked.terms
+        found.append(((often + _WEIGHT_OF_LIKENESS * alike + meant) * shares[folder], command))
     return sorted(found, key=lambda one: (-one[0], one[1].key))
 
 

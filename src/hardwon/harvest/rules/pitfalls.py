@@ -97,9 +97,13 @@ def kind_of_failure(family: str) -> Kind:
     return "tool-quirk" if family in _ABOUT_TOOLS else "pitfall"
 
 
+_CODE_BEFORE_A_FRAGMENT = lazy_pattern(r"^([A-Z]{2,8}\d{3,6}): [a-z…].*$")
+"""What is left where a sentence began with an order: the code says it better."""
+
+
 def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_as: str) -> str:
     """The fix in one sentence; where it was done to the file that the error named, of any such file."""
-    signature, steps = _of_any_file(signature.rstrip("."), steps)
+    signature, steps = _of_any_file(_CODE_BEFORE_A_FRAGMENT.sub(r"\1", signature.rstrip(".")), steps)
     worked = _general(_bare(succeeded_as))
     gist = _failed(command, signature)
     if steps and steps[0].action == "drop":

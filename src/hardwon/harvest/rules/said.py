@@ -203,9 +203,10 @@ _ORDERS = _form(
 """Said once it is a step; said in several sessions it is how the user wants things done."""
 _TO_WRITE_DOWN = _form(
     r"^(?:can you |could you |please |let'?s |lets |also |and |now )*(?:add|put|write|note|document|record|save|update|"
-    r"create|make|mention|specify|store)\b.{0,80}?(?:\brules?\b|\b(?:agents|claude|gemini|readme)\.md\b|\.mdc\b|"
-    r"\bmemory\b|\bcopilot-instructions\S*|\bguidelines?\b)[^.]{0,40}?(?:\bthat\b|\bto specify(?: that)?|"
-    r"\bsaying(?: that)?|\bstating(?: that)?|\bspecif(?:ies|ying)(?: that)?|\bwhich says|:)\s+(?:to )?"
+    r"create|make|mention|specify|store)\b.{0,80}?"
+    r"(?:(?:\brules?|\.mdc[`'\"]?)(?:(?: that| which)? (?:says?|states?|saying|stating|specif(?:y|ies|ying)|requires?):?|:)|"
+    r"(?:\b(?:agents|claude|gemini|readme)\.md|\bmemory|\bcopilot-instructions\S*|\bguidelines?)[`'\"]?"
+    r"(?:,? that|:| to specify| saying| stating))(?: that)? (?:to )?"
     r"(?P<rule>[\w`@].{14,})"
 )
 _MARK_OF_MEMORY = _form(r"^(?:#\s?|(?:please )?remem?e?ber(?: this)?:\s*)(?P<rule>[A-Za-z`].{14,})")
@@ -492,7 +493,7 @@ def _repeat(best: sessions.StatementRow, group: Sequence[sessions.StatementRow])
 # Short requests that come again in many sessions: habits, which are counted and shown, and never a lesson.
 
 _LONGEST_REQUEST = 60
-_MOST_STEMS_OF_A_HABIT = 4
+_STEMS_OF_A_HABIT = range(2, 5)
 _FEWEST_SESSIONS_OF_A_HABIT = 3
 _PARTS_OF_A_REQUEST = lazy_pattern(r"\s*(?:[,;.!:](?:\s+|$)|[，。！；、]|\b(?:and|then)\b)\s*", re.IGNORECASE)
 _OPENS_NO_REQUEST = ("/", "<", "[", "{", "#", "@", "http")
@@ -510,9 +511,9 @@ class Habit(NamedTuple):
 
 
 def habits(db: Database, project: str | None, limit: int) -> list[Habit]:
-    """What a user asks for in a few words in session after session, such as `commit`; the most frequent first.
+    """What a user asks for in a few words in session after session, such as `update changelog`; most frequent first.
 
-    Only requests at which something was done are kept, and counted.
+    Only requests at which something was done are kept, and counted; one word (`commit`) teaches nobody.
     """
     typed: dict[frozenset[str], Counter[str]] = defaultdict(Counter)
     roots: dict[frozenset[str], set[str]] = defaultdict(set)
@@ -522,7 +523,7 @@ def habits(db: Database, project: str | None, limit: int) -> list[Habit]:
         for part in filter(None, _PARTS_OF_A_REQUEST.split(task.lower())):
             words = words_of(part)
             stems = frozenset(one.partition(".")[0] for one in words.stems) - _ADDS_NOTHING
-            if stems and len(stems) <= _MOST_STEMS_OF_A_HABIT and not words.negated:
+            if len(stems) in _STEMS_OF_A_HABIT and not words.negated:
                 typed[stems][part] += 1
                 roots[stems].add(root)
     found = [
