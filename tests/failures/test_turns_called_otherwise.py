@@ -24,7 +24,7 @@ def fixes(tmp_path: Path, failed: str, output: str, *later: str) -> list[Fix]:
     [
         (
             "cd /c%3A/dev/reef && dotnet build",
-            "PS C:\\dev\\reef> cd /c%3A/dev/reef && dotnet build\nSet-Location: Cannot find path 'C:\\c'",
+            "PS C:\\dev\\reef> cd /c%3A/dev/reef && dotnet build\nSet-Location: Cannot find path 'C:\\c%3A\\dev\\reef'",
             "dotnet build",
             ("drop", "cd /c%3A/dev/reef"),
         ),

@@ -230,7 +230,8 @@ def _elsewhere(tried: Sequence[Command], found: Sequence[Command], output: str) 
         return None
     before, after = tried[0].folder, found[0].folder
     if not after:
-        if base_name(before.strip("'\"").rstrip("/")) not in output:
+        name = base_name(before.strip("'\"").rstrip("/"))
+        if not any(name in line for line in output.splitlines() if NO_FOLDER.search(line)):
             return None  # any folder that is not there says the same
         step = Step("drop", f"cd {_general(before)}")
         return step, "", "the folder that it steps into is not there", found[0]

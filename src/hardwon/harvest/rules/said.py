@@ -204,7 +204,7 @@ _ORDERS = _form(
 _TO_WRITE_DOWN = _form(
     r"^(?:can you |could you |please |let'?s |lets |also |and |now )*(?:add|put|write|note|document|record|save|update|"
     r"create|make|mention|specify|store)\b.{0,80}?"
-    r"(?:(?:\brules?|\.mdc[`'\"]?)(?:(?: that| which)? (?:says?|states?|saying|stating|specif(?:y|ies|ying)|requires?):?|:)|"
+    r"(?:(?:\brules?|\.mdc[`'\"]?)(?:(?: that| which)? (?:says?|states?|saying|stating|specif(?:y|ies|ying)):?|:)|"
     r"(?:\b(?:agents|claude|gemini|readme)\.md|\bmemory|\bcopilot-instructions\S*|\bguidelines?)[`'\"]?"
     r"(?:,? that|:| to specify| saying| stating))(?: that)? (?:to )?"
     r"(?P<rule>[\w`@].{14,})"
