@@ -242,8 +242,9 @@ def _tell_fixes(memory: Hardwon, row: Failure, *, pairs: int) -> set[tuple[str, 
         waits = fix.untrusted and fix.status == "candidate"
         note = f"  [not told to agents: {fix.untrusted}]" if waits else ""
         again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
+        times = f" {fix.confirmed}x" if fix.confirmed else ""
         worked = "may have helped" if waits else "worked"
-        say(f"  {worked} {fix.confirmed}x{again}: {shown(fix.text)}{note}", style=green)
+        say(f"  {worked}{times}{again}: {shown(fix.text)}{note}", style=green)
         if back and back.again and fix.status == "active":
             say(f"    {back.said(fix.confirmed)}")
         examples = {(ends.failing, ends.passing): ends for ends in reversed(fix.evidence)}
