@@ -97,6 +97,11 @@ def test_a_folder_that_the_error_does_not_name_may_be_any(tmp_path: Path) -> Non
     assert fixes(tmp_path, "cd /c/dev/reef && dotnet build", nowhere, "dotnet build") == []
 
 
+def test_the_same_call_from_the_same_folder_tells_nothing_of_the_folder(tmp_path: Path) -> None:
+    nowhere = "The system cannot find the path specified."
+    assert fixes(tmp_path, "cd reef && copy a b", nowhere, "cd reef && copy a b") == []
+
+
 def test_an_argument_that_was_missing_is_named_as_the_program_names_it(tmp_path: Path) -> None:
     missing = "error: missing required argument 'gauge'"
     (fix,) = fixes(tmp_path, "reef open --task 012", missing, "reef open north --task 012")

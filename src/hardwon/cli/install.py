@@ -99,7 +99,8 @@ def _summary(agent: Agent, where: Where) -> str:
     files = agent.files(where)
     names = " and ".join(short_path(str(file.path)) for file in files)
     hooks = [line for file in files for _, line in file.ours(file.installed(None)[0])]
-    moments = [_MOMENTS[event] for event in dict.fromkeys(map(event_of, hooks)) if event in _MOMENTS]
+    at = _MOMENTS | ({"tool-failed": "a command has run, to answer one that failed"} if agent.name == "codex" else {})
+    moments = [at[event] for event in dict.fromkeys(map(event_of, hooks)) if event in at]
     if not moments:
         return f"This adds Hardwon to {names}.\n"
     what = "a plugin" if isinstance(files[0], OwnFile) else count(len(hooks), "hook")

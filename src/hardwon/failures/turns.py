@@ -236,7 +236,7 @@ def _elsewhere(tried: Sequence[Command], found: Sequence[Command], output: str) 
         step = Step("drop", f"cd {_general(before)}")
         return step, "", "the folder that it steps into is not there", found[0]
     again = before.removeprefix(f"{after}/")
-    if f"/{after}/".endswith(f"/{again}/"):
+    if again != before and f"/{after}/".endswith(f"/{again}/"):
         return Step("drop", f"cd {_general(again)}"), "", "the shell is in that folder already", found[0]
     if after != before and base_name(after.rstrip("/")) == base_name(before.rstrip("/")):
         moved = Step("replace", f"`cd {_general(before)}` with `cd {_general(after)}`")
