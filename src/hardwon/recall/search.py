@@ -286,10 +286,6 @@ def _item(row: Sequence[object], wanted: SearchFilter) -> FoundItem:
 # What a person asked, as terms and phrases. Query text is never query syntax: any string is a question.
 
 
-_OF_ASKING = frozenset(unique_terms("about say says said tell told talk talked ask asked mention mentioned remember"))
-"""Of a question, not of what it is about: "what did I say about the proxy"."""
-
-
 class Query(NamedTuple):
     """A question, taken apart."""
 
@@ -305,7 +301,6 @@ def parsed_query(text: str) -> Query:
     quoted = (next(filter(None, found.groups())) for found in _QUOTED.finditer(text))
     phrases = [words for phrase in quoted if len(words := terms(phrase)) > 1]
     words = unique_terms(" ".join((text, *in_the_past(text))))
-    words = [word for word in words if word not in _OF_ASKING] or words
     return Query(text.strip(), words[:_MAX_QUERY_TERMS], phrases[:_MAX_QUERY_PHRASES])
 
 
