@@ -80,3 +80,14 @@ def test_repairing_is_no_check(line: str) -> None:
 def test_no_line_is_too_strange(line: str) -> None:
     for command in [*commands(line), *elements(line)]:
         assert command.program is not None
+
+
+def test_what_stands_in_a_quote_of_dollars_is_no_command() -> None:
+    found = commands("gh pr edit 3 --body $'it\\'s done; tracked elsewhere' && make test")
+    assert [one.program for one in found] == ["gh", "make"]
+
+
+def test_the_folder_that_the_shell_was_in_is_where_a_line_begins() -> None:
+    assert [one.folder for one in commands("in web: npm test && cd src && make && cd /srv && ls x")] == [
+        "web", "web/src", "/srv"
+    ]  # fmt: skip

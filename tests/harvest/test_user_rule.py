@@ -98,6 +98,7 @@ def test_who_asks_for_his_language_is_answered_in_it(tmp_path: Path) -> None:
     for text in ("用中文回答我", "用中文在给我解释一遍"):
         (draft,) = said(text, tmp_path)
         assert draft.text == "The user writes Chinese; answer in Chinese."
+    assert said("add a page en español to the docs of the harbour", tmp_path) == []
 
 
 def test_what_stands_under_a_heading_names_it(tmp_path: Path) -> None:

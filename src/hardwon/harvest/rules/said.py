@@ -249,7 +249,8 @@ def _draft(one: Statement) -> Draft | None:
         return _checked(one, "asked-to-keep", 0.9, asked["rule"])
     if one.stopped and not one.first and (_BELONGS.search(bare) or lays_down(bare)):
         return _checked(one, "user-correction", 0.8, sentence)
-    if language := next((name for phrase, name in _IN_THEIR_LANGUAGE.items() if phrase in bare.lower()), ""):
+    language = next((name for phrase, name in _IN_THEIR_LANGUAGE.items() if phrase in bare.lower()), "")
+    if language and called(bare) == language:  # else it is what shall be written in it
         return _of_language(one.message, one.text, f"The user writes {language}; answer in {language}.")
     if any(form.search(bare) for form in _PLAIN):
         return _checked(one, "user-directive", 0.85, sentence)
