@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def test_the_list_tells_how_often_where_what_it_cost_and_what_worked(harvested: 
     assert first["wasted_tokens"] > 60
     assert first["fixes"][0]["text"] == "run `uv sync --extra postgres`"
     assert second["sessions"] == 1
-    shown = harvested("failures").stdout
+    shown = harvested("failures", env={**os.environ, "COLUMNS": "200"}).stdout
     assert "█" in shown
     assert "uv sync --extra postgres" in shown
 
@@ -163,7 +164,10 @@ def test_of_a_kind_is_explained_and_counted_where_one_of_them_is_shown(unformatt
     assert "worked 2x for another of its kind: use `ruff format`" in unformatted("why", other["id"]).stdout
 
 
-def test_a_search_shows_failures_of_a_kind_as_one_row_with_what_worked(unformatted: Run) -> None:
+def test_a_search_shows_failures_of_a_kind_as_one_row_with_what_worked(
+    unformatted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")  # a row a line
     found = unformatted("search", "reformat", "--type", "failure")
     _, row = found.stdout.rstrip().split("\n")
     assert "2 of a kind: " in row
@@ -208,7 +212,10 @@ def test_failures_of_several_projects_say_which(hardwon: Run, tmp_path: Path) ->
     assert "PROJECT" not in on_a_terminal("failures", "-p", "tide", columns=200)
 
 
-def test_what_a_formatter_says_of_each_file_is_one_row_and_tells_its_parts(unformatted: Run) -> None:
+def test_what_a_formatter_says_of_each_file_is_one_row_and_tells_its_parts(
+    unformatted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")  # a row a line
     hardwon = unformatted
     parts = json.loads(hardwon("failures", "--json").stdout)
     assert [one["sessions"] for one in parts] == [2, 1]

@@ -205,8 +205,9 @@ def table(
     spare: Sequence[int] = (),
     most_lines: int = 0,
 ) -> None:
-    """Print a table that fits the terminal; in a pipe, a row a line."""
-    echo(as_table(headings, rows, room=room(), right=right, spare=spare, most_lines=most_lines, emphasis=bold))
+    """Print a table that fits the terminal; in a pipe, nothing of a cell is cut."""
+    most = most_lines if sys.stdout.isatty() else 0
+    echo(as_table(headings, rows, room=room_of_tables(), right=right, spare=spare, most_lines=most, emphasis=bold))
 
 
 def rows_that_fit(
@@ -225,14 +226,16 @@ def rows_that_fit(
         return len(rows)
     lines = shutil.get_terminal_size((100, 24)).lines - besides
     for number in range(min(len(rows), lines), 1, -1):
-        drawn = as_table(headings, rows[:number], room=room(), right=right, spare=spare, most_lines=most_lines)
+        drawn = as_table(
+            headings, rows[:number], room=room_of_tables(), right=right, spare=spare, most_lines=most_lines
+        )
         if drawn.count("\n") < lines:
             return number
     return min(1, len(rows))
 
 
-_IN_A_PIPE = 10_000
-"""Characters of a line that nobody looks at."""
+_IN_A_PIPE, _TABLE_IN_A_PIPE = 10_000, 120
+"""Characters of a line that nobody looks at; of a table, which somebody may."""
 
 
 def say(text: str = "", *, err: bool = False, style: Callable[[str], str] = str) -> None:
@@ -320,6 +323,13 @@ def room(*, err: bool = False) -> int:
 
     on_a_screen = (sys.stderr if err else sys.stdout).isatty()
     return shutil.get_terminal_size((100, 24)).columns if on_a_screen else _IN_A_PIPE
+
+
+def room_of_tables() -> int:
+    """The same for a row of a table: in a pipe what COLUMNS says."""
+    import shutil
+
+    return room() if sys.stdout.isatty() else shutil.get_terminal_size((_TABLE_IN_A_PIPE, 24)).columns
 
 
 def upgraded(memory: Hardwon) -> bool:

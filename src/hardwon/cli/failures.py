@@ -21,7 +21,7 @@ from hardwon.cli.app import (
     iso,
     moment,
     print_json,
-    room,
+    room_of_tables,
     rows_that_fit,
     say,
     short,
@@ -146,7 +146,7 @@ def _names_of_projects(memory: Hardwon, rows: list[Failing]) -> list[str]:
     """The project of each row, cut to the room that there is; none where all are of one."""
     from hardwon.store.projects import names, with_failures
 
-    most = _LONGEST_PROJECT if room() >= _WIDE else _LONGEST_PROJECT_OF_A_NARROW_ROW
+    most = _LONGEST_PROJECT if room_of_tables() >= _WIDE else _LONGEST_PROJECT_OF_A_NARROW_ROW
     db = memory.reading()
     held = with_failures(db, [id for row in rows for id in row.ids])
     of_rows = [list(dict.fromkeys(project for id in row.ids for project in held.get(id, ()))) for row in rows]
@@ -164,7 +164,7 @@ def _print_list(
     memory: Hardwon, rows: list[Failing], in_projects: list[str], cost: dict[str, FailureCost], *, whole: bool
 ) -> int:
     """Returns how many rows were printed: all, or those that fit the screen."""
-    if room() < _WIDE:
+    if room_of_tables() < _WIDE:
         return _print_narrow_list(memory, rows, in_projects, whole=whole)
     times = {row.failure.id: [at for id in row.ids for at in cost[id].times] for row in rows}
     first, last = min(map(min, times.values())), max(map(max, times.values()))

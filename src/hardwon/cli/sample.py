@@ -107,7 +107,7 @@ def _below(folders: list[Path]) -> list[str]:
 
 
 def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bool) -> str:
-    from hardwon.cli.app import as_json, room
+    from hardwon.cli.app import as_json, room_of_tables
     from hardwon.cli.table import as_table
     from hardwon.text.normalise import base_name
 
@@ -134,7 +134,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
     return as_table(
         [headings[0], *parts, *headings[1:]],
         rows,
-        room=room(),
+        room=room_of_tables(),
         right=range(4 + len(parts)),
         spare=range(1, 4 + len(parts)),
     )
