@@ -220,6 +220,9 @@ def test_all_that_a_rule_gave_is_decided_at_once_and_taken_back(owner: Visitor, 
     assert "event: end" in owner.get("/progress/review/events").body.decode()
     statuses = {owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] for id in candidates}
     assert statuses == {"invalid"}
+    assert '<span class="tag invalid">rejected</span>' in owner.page("/lessons", status="invalid")
+    told = owner.page(f"/lessons/{candidates[0]}")
+    assert "<del>candidate</del> → <ins>rejected</ins>" in told
     (events,) = re.findall(r'name="event" value="([\d.]+)"', owner.page("/review"))
     owner.post("/review/undo", csrf=owner.sign, event=events)
     assert "event: end" in owner.get("/progress/review/events").body.decode()

@@ -332,7 +332,7 @@ def _last_change(memory: Hardwon, id: str) -> int:
 def _said(event: Event) -> str:
     parts = []
     for name, value in event.after.items():
-        was, now = _in_words(event.before.get(name) or ""), _in_words(value)
+        was, now = (_in_words(name, one) for one in (event.before.get(name) or "", value))
         at = _first_difference(was, now)
         before = f"{shown(was[at:], 40)} → " if was else ""
         parts.append(f"{name}: {'…' if at else ''}{before}{shown(now[at:], 60)}")
@@ -347,10 +347,14 @@ def _first_difference(was: str, now: str) -> int:
     return now.rfind(" ", 0, same - _LED_IN) + 1 if same > 2 * _LED_IN else 0
 
 
-def _in_words(value: object) -> str:
+def _in_words(name: str, value: object) -> str:
+    from hardwon.text.shown import said_status
+
     if isinstance(value, dict):
-        return ", ".join(f"{name} {part}" for name, part in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        return ", ".join(f"{key} {part}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return said_status(str(value)) if name == "status" else str(value)
 
 
 def _event(event: Event) -> dict[str, Any]:

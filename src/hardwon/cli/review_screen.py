@@ -17,6 +17,7 @@ from hardwon.cli.table import wrapped
 from hardwon.cli.why import learned_from
 from hardwon.errors import HardwonError
 from hardwon.text.normalise import normalised
+from hardwon.text.shown import said_status
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -322,7 +323,9 @@ class Screen:
             self._page.say(f"  {said}, in these words" if alike else f"  {said}: “{shown(source.quote, 200)}”")
             self._page.say(f"    {where}", style="dim")
         for number, other in enumerate(considered.similar, start=1):
-            self._page.say(f"  like {number}. {_how_alike(other)}, {other.status}: {shown(other.text, 100)}")
+            self._page.say(
+                f"  like {number}. {_how_alike(other)}, {said_status(other.status)}: {shown(other.text, 100)}"
+            )
         for id in considered.contradicts:
             self._page.say(
                 f"  contradicts {short(self._memory, id)}: {shown(self._memory.lessons.get(id).lesson.text, 100)}"

@@ -352,6 +352,11 @@ def kind_of_error(family: str) -> str:
     return SAID_KINDS.get(family, family)
 
 
+def said_status(status: str) -> str:
+    """How far a lesson got, as people read it."""
+    return "rejected" if status == "invalid" else status
+
+
 def remedy(steps: Steps, succeeded_as: str) -> str:
     """What worked: the steps, and the call that then succeeded when it was another one."""
     done = _told(steps)

@@ -31,7 +31,7 @@ from hardwon.serve.problems import Problem, Refused
 from hardwon.serve.resources.health import cookie_of
 from hardwon.serve.routes import Asked, reading
 from hardwon.store import meta
-from hardwon.text.shown import clean, kind_of_error
+from hardwon.text.shown import clean, kind_of_error, said_status
 
 PER_PAGE = 50
 _MAX_PROJECTS_OFFERED = 300
@@ -68,7 +68,7 @@ def _environment() -> jinja2.Environment:
         del made.filters[unsafe]
     made.globals.update(url=url, version=__version__)
     made.filters.update(ago=_ago, exact=_exact, iso=datetime.isoformat, short=short, count=count)
-    made.filters.update(kind_of_error=kind_of_error)
+    made.filters.update(kind_of_error=kind_of_error, said_status=said_status)
     made.filters.update(spoken=spoken, blocks=blocks, by_whom=lambda trust: SAID_BY.get(trust, trust))
     return made
 
