@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hardwon import Hardwon
 from hardwon.cli import extras, why
 from hardwon.harvest.rules.catalogue import RULES
 from hardwon.model.lesson import DISTILLED, STATUSES
@@ -351,3 +352,25 @@ def test_what_is_remembered_is_of_the_kind_that_its_words_say(learned: Run) -> N
 
 def test_a_failure_is_shown_by_its_id_alone(learned: Run) -> None:
     assert learned("failures", "F9b806165").stdout == learned("failures", "show", "F9b806165").stdout != ""
+
+
+@pytest.mark.parametrize(
+    ("stopped", "said"),
+    [(True, "interrupted by the user"), (False, "ended with a failed call")],
+    ids=["stopped", "failed"],
+)
+def test_a_session_that_the_user_stopped_is_told_from_one_whose_last_call_failed(
+    hardwon: Run, tmp_path: Path, stopped: bool, said: str
+) -> None:
+    session = ClaudeSession().user("Chart the reef.").edit("/srv/work/reef/chart.py", "depth = 9")
+    if stopped:
+        session.user("[Request interrupted by user]")
+    else:
+        session.run("make chart", "fatal: no soundings", exit_code=2)
+    log = session.write(tmp_path / "logs")
+    hardwon("harvest", "--mine", log)
+    with Hardwon() as memory:
+        ((id,),) = memory.reading().query("SELECT id FROM session")
+    assert said in hardwon("why", id).stdout
+    assert said in hardwon("inspect", log).stdout
+    assert said.split()[0 if stopped else -1] in hardwon("blame", "chart.py", "--project", "reef").stdout

@@ -407,6 +407,7 @@ def progress_bar() -> Iterator[Progress | None]:
 ENDED = {
     "completed": "ended",
     "failure": "ended with a failed call",
+    "interrupted": "interrupted by the user",
     "unknown": "ended",
     "committed": "ended with a commit",
 }

@@ -24,6 +24,8 @@ _ABOUT_IT = re.compile(r" sessions (?:about|with) |^its (?:name|folder) has |\bn
 """What the map says of files and commands that have to do with the task."""
 _OF_ALL = re.compile(r"\w in \d+ of (\d+) sessions(?! about| with)")
 _PATHS_NAMED = 5
+_OUTCOMES = {"completed": "ended", "failure": "failed call"}
+"""How a session ended, as people read it: a failure is one whose last call failed."""
 Limit = Annotated[int, typer.Option(help="Maximum number of rows of each.", min=1, max=200)]
 
 
@@ -126,6 +128,7 @@ def blame(
     """
     from hardwon.api import Hardwon
     from hardwon.cli.harvest import held_back
+    from hardwon.store import sessions
 
     with Hardwon() as memory:
         found = memory.blame(path, project=project or ".", limit=limit + 1)
@@ -133,6 +136,7 @@ def blame(
             found = memory.blame(whole, project=project or ".", limit=limit + 1)
             say(f"{shown(whole)}:", err=True)
         others = "" if found else held_back(memory, project or ".")
+        stopped = sessions.stopped(memory.reading(), (one.session for one in found)) if found else set()
     found, more = found[:limit], len(found) > limit
     if json:
         print_json(
@@ -147,7 +151,7 @@ def blame(
                 short(memory, one.session),
                 day(one.at),
                 " ".join(one.uses),
-                "ended" if one.outcome == "completed" else one.outcome,
+                "interrupted" if one.session in stopped else _OUTCOMES.get(one.outcome, one.outcome),
                 *([one.commit[:9] or "-"] if commits else []),
                 one.task,
             )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, iso, print_json, progress_bar, say, shown
+from hardwon.cli.app import ENDED, Json, iso, print_json, progress_bar, say, shown
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -176,6 +176,8 @@ def inspect(
 
     Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl --message 5
     """
+    from hardwon.sessions.origin import outcome, stopped
+
     transcript = _inspected(file)
     if message is not None:
         _show_message(transcript, message, json=json)
@@ -193,10 +195,11 @@ def inspect(
         )
         return
     say(f"{transcript.format} {shown(_version(transcript))}".rstrip())
-    for entry in described:
+    for session, entry in zip(transcript.sessions, described, strict=True):
         say(f"\nsession {shown(str(entry['id']))}")
         for name in ("project", "cwd", "started_at", "ended_at"):
             say(f"  {name:<16}{shown(str(entry[name] or '-'))}")
+        say(f"  {'outcome':<16}{ENDED['interrupted' if stopped(session) else outcome(session)]}")
         for name, value in list(entry.items())[6:]:
             say(f"  {name:<16}{value:>8,}")
     if described:

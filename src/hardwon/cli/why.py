@@ -157,12 +157,15 @@ def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
 
 
 def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
+    from hardwon.store import sessions
+
     found = memory.sessions.get(id).session
     if json:
         print_json(found)
         return
     calls = f"{count(found.tool_calls, 'call')}, {count(found.errors, 'error')}"
-    say(f"{id}  session of {found.agent}, {day(found.started_at)}, {calls}, {ENDED[found.outcome]}")
+    ended = "interrupted" if sessions.stopped(memory.reading(), [id]) else found.outcome
+    say(f"{id}  session of {found.agent}, {day(found.started_at)}, {calls}, {ENDED[ended]}")
     say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
     if told := _session(memory, id)[1]:
         say(f"    {told}")

@@ -130,6 +130,20 @@ def commits_of(db: Database, names: Iterable[str]) -> dict[str, tuple[str, ...]]
     return found
 
 
+def stopped(db: Database, ids: Iterable[str]) -> set[str]:
+    """Of sessions that failed those that the user stopped: their last judged call passed, or was cut short, or none."""
+    found: set[str] = set()
+    for part in batches(sorted(set(ids))):
+        rows = db.query(
+            "SELECT id, (SELECT CASE WHEN c.evidence = 'interrupted' THEN 'ok' ELSE c.outcome END FROM call c "
+            "WHERE c.session = session.id AND c.outcome <> 'unknown' ORDER BY c.position DESC LIMIT 1) "
+            f"FROM session WHERE outcome = 'failure' AND id IN ({marks(part)})",
+            part,
+        )
+        found.update(id for id, last in rows if last != "error")
+    return found
+
+
 def of_file(db: Database, path: str) -> list[str]:
     return [row[0] for row in db.query("SELECT id FROM session WHERE path = ?", (path,))]
 
