@@ -176,6 +176,8 @@ SHOWN_BY_KIND = (
     "error_type = 'conflict') OR (family = 'dotnet' AND substr(error_type, 1, 3) = 'IDE'))"
 )
 """What a formatter or one rule of a linter says of each file, and files that git cannot merge: one row of a list."""
+ROW_OF_A_LIST = f"CASE WHEN {SHOWN_BY_KIND} THEN family || ' ' || error_type ELSE id END"
+"""What is the same for failures that a list shows as one row."""
 FAMILIES_BY_KIND = frozenset(("eslint", "lint", "rust", "git", "dotnet"))
 """Those that `SHOWN_BY_KIND` names: errors of others need not be looked up, which takes longer the more are known."""
 FIXES_OF_KIND = (
