@@ -374,3 +374,26 @@ def test_a_session_that_the_user_stopped_is_told_from_one_whose_last_call_failed
     assert said in hardwon("why", id).stdout
     assert said in hardwon("inspect", log).stdout
     assert said.split()[0 if stopped else -1] in hardwon("blame", "chart.py", "--project", "reef").stdout
+
+
+def test_where_no_session_is_found_it_says_where_it_looked_and_what_to_do(hardwon: Run, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path / "empty"], check=True)
+    for looked, asked in (
+        ("claude-code, cline, codex", ("--all",)),
+        (".specstory/history", ("--git", tmp_path / "empty")),
+    ):
+        said = hardwon("harvest", *asked).stdout
+        assert "No session was found" in said
+        assert looked in said
+        assert "`hardwon harvest FOLDER`" in said
+        assert "unchanged" not in said
+
+
+def test_a_task_that_changes_nothing_in_the_briefing_is_said_to(learned: Run) -> None:
+    usual = learned("bootstrap", "--project", "tidepool")
+    for_nothing = learned("bootstrap", "--project", "tidepool", "--task", "zyzzyva")
+    assert for_nothing.stdout == usual.stdout, "no agent is told so"
+    assert "The task changes nothing" in for_nothing.stderr
+    assert "The task changes nothing" not in usual.stderr
+    for_something = learned("bootstrap", "--project", "tidepool", "--task", "the migration of the database fails")
+    assert (for_something.stdout == usual.stdout) == ("The task changes nothing" in for_something.stderr)

@@ -76,6 +76,8 @@ def bootstrap(
             say(found.text)
         else:
             say(markdown_of(found) if format is BootstrapFormat.markdown else hook_json(found))
+        if task and found.text and found.text == memory.bootstrap(project or ".", agent=agent, budget=budget).text:
+            say("The task changes nothing here: it is told what any session of this project is.", err=True)
 
 
 def _keep(file: Path, block: str) -> None:
