@@ -171,7 +171,7 @@ def test_a_search_shows_failures_of_a_kind_as_one_row_with_what_worked(
     found = unformatted("search", "reformat", "--type", "failure")
     _, row = found.stdout.rstrip().split("\n")
     assert "2 of a kind: " in row
-    assert row.endswith("; worked: use `ruff format`")
+    assert row.endswith("; worked in 2 sessions: use `ruff format`")
     assert "Of a kind: " in found.stderr
     parts = json.loads(unformatted("search", "reformat", "--type", "failure", "--json").stdout)
     assert len(parts) == 2, "programs get each"

@@ -203,7 +203,7 @@ def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[s
             said = f"({in_projects[at]}) {said}"
         lines.append((short(memory, failure.id), failure.sessions, said, *([in_projects[at]] if column else [])))
         if fix := best(failure):
-            lines.append(("", "", f"worked: {fix.text}", *([""] if column else [])))
+            lines.append(("", "", worked(fix), *([""] if column else [])))
     columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if column else []))
     besides = _LINES_BELOW
     if in_projects and not column:
@@ -253,6 +253,12 @@ def row_of(row: Failing) -> str:
 def best(row: Failure) -> Fix | None:
     """Of the fixes that are told, the first."""
     return next((fix for fix in row.fixes if fix.status == "active"), None)
+
+
+def worked(fix: Fix) -> str:
+    """What worked, and how often."""
+    often = "" if not fix.confirmed else " once" if fix.confirmed == 1 else f" in {fix.confirmed:,} sessions"
+    return f"worked{often}: {fix.text}"
 
 
 @app.command("mute")
@@ -309,8 +315,8 @@ def match(
         say("Not seen in exactly these words. Like it:", err=True)
         for row in alike:
             fix = best(row)
-            worked = f"; worked: {fix.text}" if fix else ""
-            say(f"  {short(memory, row.id)}  {shown(error_of(row))}{shown(worked)}", err=True)
+            fixed = f"; {worked(fix)}" if fix else ""
+            say(f"  {short(memory, row.id)}  {shown(error_of(row))}{shown(fixed)}", err=True)
     else:
         say("No failure like this is known.", err=True)
 
