@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -171,7 +173,7 @@ def test_a_search_shows_failures_of_a_kind_as_one_row_with_what_worked(
     found = unformatted("search", "reformat", "--type", "failure")
     _, row = found.stdout.rstrip().split("\n")
     assert "2 of a kind: " in row
-    assert row.endswith("; worked in 2 sessions: use `ruff format`")
+    assert re.search("; worked in 2 sessions.*: use `ruff format`$", row)
     assert "Of a kind: " in found.stderr
     parts = json.loads(unformatted("search", "reformat", "--type", "failure", "--json").stdout)
     assert len(parts) == 2, "programs get each"
@@ -230,6 +232,23 @@ def test_no_row_of_the_list_takes_more_than_two_lines(hardwon: Run, tmp_path: Pa
     ClaudeSession().run("make release", f"fatal: {long}", exit_code=2).write(tmp_path / "logs")
     hardwon("harvest", tmp_path / "logs")
     assert len(on_a_terminal("failures").rstrip().split("\n")) == 3
+
+
+@pytest.mark.parametrize(("days", "age"), [(100, "last met 3 months ago"), (3, "")])
+def test_advice_says_how_old_it_is_where_that_is_long_ago(hardwon: Run, tmp_path: Path, days: int, age: str) -> None:
+    then = datetime.now(UTC) - timedelta(days=days)
+    session = ClaudeSession(day=then.day, month=then.month).run("pytest -q", MISSING, exit_code=1)
+    session.run("uv sync --extra postgres", "ok").run("pytest -q", "3 passed")
+    for record in session.records:
+        record["timestamp"] = record["timestamp"].replace("2026-", f"{then.year}-")
+    session.write(tmp_path / "logs")
+    hardwon("harvest", "--mine", tmp_path / "logs")
+    (known,) = json.loads(hardwon("failures", "--json").stdout)
+    told = [on_a_terminal("failures"), hardwon("why", known["id"]).stdout, hardwon("search", "asyncpg").stdout]
+    for said in (" ".join(one.split()) for one in told):
+        assert ("last met" in said) == bool(age)
+        assert age in said
+    assert "last met" not in hardwon("bootstrap", "--project", "reef").stdout
 
 
 def test_a_hook_that_fails_for_many_reasons_says_why_it_has_no_fix(hardwon: Run, tmp_path: Path) -> None:

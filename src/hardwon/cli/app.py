@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 ProjectOption = Annotated[
     str | None, typer.Option("--project", "-p", help="Name, git remote, folder or id of a project.")
 ]
+_RECENT = 30 * 86_400_000_000
+"""Microseconds for which people need not be told how old something is."""
 _BARS = "·▁▂▃▄▅▆▇█"
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Start": {
@@ -179,6 +181,14 @@ def thousands(number: int) -> str:
 
 def day(when: datetime) -> str:
     return f"{when:%Y-%m-%d}"
+
+
+def last_met(when: datetime) -> str:
+    """`last met 3 months ago`; nothing for what is recent."""
+    from hardwon.clock import ago, now, to_microseconds
+
+    met = to_microseconds(when)
+    return f"last met {ago(met, now())}" if now() - met > _RECENT else ""
 
 
 def sparkline(times: Sequence[datetime], first: datetime, last: datetime, bins: int) -> str:

@@ -19,6 +19,7 @@ from hardwon.cli.app import (
     count,
     day,
     iso,
+    last_met,
     moment,
     print_json,
     room_of_tables,
@@ -201,9 +202,11 @@ def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[s
         failure, said = row.failure, row_of(row)
         if in_projects and not column and in_projects[at].partition(" +")[0] != usual:
             said = f"({in_projects[at]}) {said}"
+        fixed = worked(failure)
+        said = said if fixed else ", ".join(filter(None, (said, last_met(failure.last_seen))))
         lines.append((short(memory, failure.id), failure.sessions, said, *([in_projects[at]] if column else [])))
-        if fix := best(failure):
-            lines.append(("", "", worked(fix), *([""] if column else [])))
+        if fixed:
+            lines.append(("", "", fixed, *([""] if column else [])))
     columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if column else []))
     besides = _LINES_BELOW
     if in_projects and not column:
@@ -255,10 +258,14 @@ def best(row: Failure) -> Fix | None:
     return next((fix for fix in row.fixes if fix.status == "active"), None)
 
 
-def worked(fix: Fix) -> str:
-    """What worked, and how often."""
+def worked(row: Failure) -> str:
+    """What worked, how often, and how old that is; nothing where none is told."""
+    fix = best(row)
+    if fix is None:
+        return ""
     often = "" if not fix.confirmed else " once" if fix.confirmed == 1 else f" in {fix.confirmed:,} sessions"
-    return f"worked{often}: {fix.text}"
+    age = f", {met}" if (met := last_met(row.last_seen)) else ""
+    return f"worked{often}{age}: {fix.text}"
 
 
 @app.command("mute")
@@ -314,8 +321,7 @@ def match(
     elif alike := _alike(memory, text, project):
         say("Not seen in exactly these words. Like it:", err=True)
         for row in alike:
-            fix = best(row)
-            fixed = f"; {worked(fix)}" if fix else ""
+            fixed = f"; {fixed}" if (fixed := worked(row)) else ""
             say(f"  {short(memory, row.id)}  {shown(error_of(row))}{shown(fixed)}", err=True)
     else:
         say("No failure like this is known.", err=True)
@@ -352,8 +358,10 @@ def _alike(memory: Hardwon, text: str, project: str | None) -> list[Failure]:
 
 def error_of(row: Failure) -> str:
     """What failed; a hook's step is one failure, for whatever reason it stopped a commit."""
+    from hardwon.failures.quoting import titled
+
     any_cause = row.family == "hook" and row.occurrences > 1 and row.error.endswith(" failed")
-    return f"{row.error} (in a git hook, various causes)" if any_cause else row.error
+    return f"{row.error} (in a git hook, various causes)" if any_cause else titled(row.error, row.family)
 
 
 def described(row: Failure) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from hardwon.cli.app import (
     table,
 )
 from hardwon.cli.bootstrap import OTHER_NAMES
-from hardwon.cli.failures import best, row_of, say_of_a_kind, worked
+from hardwon.cli.failures import row_of, say_of_a_kind, worked
 from hardwon.cli.table import wrapped
 from hardwon.errors import HardwonError
 
@@ -163,8 +163,7 @@ def _failing(memory: Hardwon, hits: Sequence[Hit], project: str | None) -> dict[
 
 
 def _and_fix(row: Failing) -> str:
-    fix = best(row.failure)
-    return f"{row_of(row)}; {worked(fix)}" if fix else row_of(row)
+    return "; ".join(filter(None, (row_of(row), worked(row.failure))))
 
 
 def _words_of(memory: Hardwon, hit: Hit, query: str) -> str:

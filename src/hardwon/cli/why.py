@@ -13,6 +13,7 @@ from hardwon.cli.app import (
     day,
     green,
     iso,
+    last_met,
     print_json,
     say,
     short,
@@ -198,7 +199,7 @@ def tell_failure(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
     drawn = sparkline(spent.times, row.first_seen, row.last_seen, BINS)
     say(
         f"  {count(row.occurrences, 'time')} in {count(row.sessions, 'session')}, "
-        f"{day(row.first_seen)} {drawn} {day(row.last_seen)}; "
+        f"{', '.join(filter(None, (f'{day(row.first_seen)} {drawn} {day(row.last_seen)}', last_met(row.last_seen))))}; "
         f"cost {count(row.occurrences, 'call')} and {count(spent.tokens, 'token')}"
     )
     if row.family == "hook":
