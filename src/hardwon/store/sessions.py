@@ -360,11 +360,12 @@ _COPIES_OF_A_STATEMENT = 4
 
 
 def best_statements(db: Database, project: str | None, limit: int) -> list[StatementRow]:
-    """Those that no lesson says, the most worth first."""
+    """Those that no lesson says, the most worth first; a lesson made of one by hand and taken back says nothing."""
     where, values = ("s.project = ? AND ", [project]) if project else ("", [])
     rows = db.query(
         f"SELECT {_STATEMENT_COLUMNS} FROM statement t JOIN session s ON s.id = t.source WHERE {where}s.owner = 'own' "
-        "AND NOT EXISTS (SELECT 1 FROM lesson_source o WHERE o.source = t.source AND o.quote = t.quote) "
+        "AND NOT EXISTS (SELECT 1 FROM lesson_source o JOIN lesson l ON l.id = o.lesson WHERE o.source = t.source "
+        "AND o.quote = t.quote AND NOT (l.status = 'archived' AND l.rule = '')) "
         "ORDER BY t.worth DESC, s.started_at DESC, t.source, t.message_index, t.nth LIMIT ?",
         (*values, _COPIES_OF_A_STATEMENT * limit),
     )
