@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
+from hardwon.api.lessons import Lessons
 from hardwon.capture import reflections
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
@@ -133,7 +134,7 @@ class Review(Part):
         holder = project[0][0] if project else ""
         scope: Scope = "project" if holder else "global"
         cited = lessons.Cited("", source, row.message_index, row.root, row.at, row.quote, "user")
-        return self._memory.lessons._add(
+        return Lessons(self._memory, self._given_actor)._add(
             row.text, [cited], kind=kind, scope=scope, project=holder, why=why or "typed by the user", status=status
         )
 
