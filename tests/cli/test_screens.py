@@ -138,3 +138,9 @@ def with_claude(tmp_path: Path) -> str:
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
     return f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.mark.parametrize("command", ["replay", "measure"])
+def test_what_is_proved_fits_a_screen_unless_all_of_it_is_asked_for(newcomer: Path, command: str) -> None:
+    assert len(on_a_terminal(command, columns=80, lines=24).rstrip("\n").split("\n")) < 24
+    assert len(on_a_terminal(command, "--all", columns=80, lines=24).rstrip("\n").split("\n")) >= 24

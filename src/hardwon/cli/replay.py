@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hardwon.measure.report import Rate, Report, Way
 
 
-_MAX_MAPS_SHOWN = 3
+_MAX_MAPS_SHOWN = 2
 _WAYS = {
     "newest_three": "the newest three",
     "most_recent": "newest first",
@@ -77,7 +77,7 @@ def _print(report: Report, *, details: bool) -> None:
         if report.foreseeable:
             _print_ways(report, details=False)
         _print_maps(report, details=False)
-        say("\nWhat is counted, each project, and how it went over time: `hardwon replay --all`.")
+        say("More, with each project and what is counted: `hardwon replay --all`.")
         return
     before = report.intervals["foreseeable_rate"]
     say(
@@ -146,7 +146,7 @@ def _print_maps(report: Report, *, details: bool) -> None:
             "\nOf the known files and commands that a session then needed, how many `hardwon map` had in its top ten:\n"
         )
         table(
-            ("PROJECT", "SESSIONS THAT EDITED", "FILES EDITED", "BY FREQUENCY ALONE", "COMMANDS RUN"),
+            ("PROJECT", "EDITING SESSIONS", "FILES EDITED", "BY FREQUENCY", "COMMANDS RUN"),
             [
                 (one.project, one.edited["the map"].n, _share(one.edited["the map"]),
                  _share(one.edited["how often edited"]), _share(one.commands["the map"]))
