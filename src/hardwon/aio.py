@@ -139,6 +139,7 @@ class AsyncReview(_AsyncPart):
     queue = _awaitable(Review.queue)
     said = _awaitable(Review.said)
     keep_said = _awaitable(Review.keep_said)
+    drop_said = _awaitable(Review.drop_said)
     count = _awaitable(Review.count)
     notice = _awaitable(Review.notice)
     consider = _awaitable(Review.consider)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -37,7 +40,7 @@ def test_the_list_tells_how_often_where_what_it_cost_and_what_worked(harvested: 
     assert first["wasted_tokens"] > 60
     assert first["fixes"][0]["text"] == "run `uv sync --extra postgres`"
     assert second["sessions"] == 1
-    shown = harvested("failures").stdout
+    shown = harvested("failures", env={**os.environ, "COLUMNS": "200"}).stdout
     assert "█" in shown
     assert "uv sync --extra postgres" in shown
 
@@ -163,11 +166,14 @@ def test_of_a_kind_is_explained_and_counted_where_one_of_them_is_shown(unformatt
     assert "worked 2x for another of its kind: use `ruff format`" in unformatted("why", other["id"]).stdout
 
 
-def test_a_search_shows_failures_of_a_kind_as_one_row_with_what_worked(unformatted: Run) -> None:
+def test_a_search_shows_failures_of_a_kind_as_one_row_with_what_worked(
+    unformatted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")  # a row a line
     found = unformatted("search", "reformat", "--type", "failure")
     _, row = found.stdout.rstrip().split("\n")
     assert "2 of a kind: " in row
-    assert row.endswith("; worked: use `ruff format`")
+    assert re.search("; worked in 2 sessions.*: use `ruff format`$", row)
     assert "Of a kind: " in found.stderr
     parts = json.loads(unformatted("search", "reformat", "--type", "failure", "--json").stdout)
     assert len(parts) == 2, "programs get each"
@@ -208,7 +214,10 @@ def test_failures_of_several_projects_say_which(hardwon: Run, tmp_path: Path) ->
     assert "PROJECT" not in on_a_terminal("failures", "-p", "tide", columns=200)
 
 
-def test_what_a_formatter_says_of_each_file_is_one_row_and_tells_its_parts(unformatted: Run) -> None:
+def test_what_a_formatter_says_of_each_file_is_one_row_and_tells_its_parts(
+    unformatted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")  # a row a line
     hardwon = unformatted
     parts = json.loads(hardwon("failures", "--json").stdout)
     assert [one["sessions"] for one in parts] == [2, 1]
@@ -223,6 +232,23 @@ def test_no_row_of_the_list_takes_more_than_two_lines(hardwon: Run, tmp_path: Pa
     ClaudeSession().run("make release", f"fatal: {long}", exit_code=2).write(tmp_path / "logs")
     hardwon("harvest", tmp_path / "logs")
     assert len(on_a_terminal("failures").rstrip().split("\n")) == 3
+
+
+@pytest.mark.parametrize(("days", "age"), [(100, "last met 3 months ago"), (3, "")])
+def test_advice_says_how_old_it_is_where_that_is_long_ago(hardwon: Run, tmp_path: Path, days: int, age: str) -> None:
+    then = datetime.now(UTC) - timedelta(days=days)
+    session = ClaudeSession(day=then.day, month=then.month).run("pytest -q", MISSING, exit_code=1)
+    session.run("uv sync --extra postgres", "ok").run("pytest -q", "3 passed")
+    for record in session.records:
+        record["timestamp"] = record["timestamp"].replace("2026-", f"{then.year}-")
+    session.write(tmp_path / "logs")
+    hardwon("harvest", "--mine", tmp_path / "logs")
+    (known,) = json.loads(hardwon("failures", "--json").stdout)
+    told = [on_a_terminal("failures"), hardwon("why", known["id"]).stdout, hardwon("search", "asyncpg").stdout]
+    for said in (" ".join(one.split()) for one in told):
+        assert ("last met" in said) == bool(age)
+        assert age in said
+    assert "last met" not in hardwon("bootstrap", "--project", "reef").stdout
 
 
 def test_a_hook_that_fails_for_many_reasons_says_why_it_has_no_fix(hardwon: Run, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hardwon import Hardwon
 from hardwon.cli import extras, why
 from hardwon.harvest.rules.catalogue import RULES
 from hardwon.model.lesson import DISTILLED, STATUSES
@@ -102,10 +103,10 @@ def test_lessons_fit_the_screen_and_say_how_many_are_left(hardwon: Run) -> None:
     screen = on_a_terminal("lessons", lines=24).rstrip().split("\n")
     assert 10 < len(screen) <= 21, "what is said below it has room, too"
     assert screen[0].startswith("ID")
-    assert len(hardwon("lessons").stdout.splitlines()) == 31, "a pipe gets all"
+    assert hardwon("lessons").stdout.count("Gauge ") == 30, "a pipe gets all"
     assert len(json.loads(hardwon("lessons", "--json").stdout)) == 30
     some = hardwon("lessons", "--limit", "4")
-    assert len(some.stdout.splitlines()) == 5
+    assert some.stdout.count("Gauge ") == 4
     assert "26 more: `hardwon lessons --limit 30`" in some.stderr
 
 
@@ -351,3 +352,48 @@ def test_what_is_remembered_is_of_the_kind_that_its_words_say(learned: Run) -> N
 
 def test_a_failure_is_shown_by_its_id_alone(learned: Run) -> None:
     assert learned("failures", "F9b806165").stdout == learned("failures", "show", "F9b806165").stdout != ""
+
+
+@pytest.mark.parametrize(
+    ("stopped", "said"),
+    [(True, "interrupted by the user"), (False, "ended with a failed call")],
+    ids=["stopped", "failed"],
+)
+def test_a_session_that_the_user_stopped_is_told_from_one_whose_last_call_failed(
+    hardwon: Run, tmp_path: Path, stopped: bool, said: str
+) -> None:
+    session = ClaudeSession().user("Chart the reef.").edit("/srv/work/reef/chart.py", "depth = 9")
+    if stopped:
+        session.user("[Request interrupted by user]")
+    else:
+        session.run("make chart", "fatal: no soundings", exit_code=2)
+    log = session.write(tmp_path / "logs")
+    hardwon("harvest", "--mine", log)
+    with Hardwon() as memory:
+        ((id,),) = memory.reading().query("SELECT id FROM session")
+    assert said in hardwon("why", id).stdout
+    assert said in hardwon("inspect", log).stdout
+    assert said.split()[0 if stopped else -1] in hardwon("blame", "chart.py", "--project", "reef").stdout
+
+
+def test_where_no_session_is_found_it_says_where_it_looked_and_what_to_do(hardwon: Run, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path / "empty"], check=True)
+    for looked, asked in (
+        ("claude-code, cline, codex", ("--all",)),
+        (".specstory/history", ("--git", tmp_path / "empty")),
+    ):
+        said = hardwon("harvest", *asked).stdout
+        assert "No session was found" in said
+        assert looked in said
+        assert "`hardwon harvest FOLDER`" in said
+        assert "unchanged" not in said
+
+
+def test_a_task_that_changes_nothing_in_the_briefing_is_said_to(learned: Run) -> None:
+    usual = learned("bootstrap", "--project", "tidepool")
+    for_nothing = learned("bootstrap", "--project", "tidepool", "--task", "zyzzyva")
+    assert for_nothing.stdout == usual.stdout, "no agent is told so"
+    assert "The task changes nothing" in for_nothing.stderr
+    assert "The task changes nothing" not in usual.stderr
+    for_something = learned("bootstrap", "--project", "tidepool", "--task", "the migration of the database fails")
+    assert (for_something.stdout == usual.stdout) == ("The task changes nothing" in for_something.stderr)

@@ -24,6 +24,23 @@ def test_what_a_person_did_is_shown_and_can_be_undone(hardwon: Run) -> None:
     assert (again.returncode, again.stderr) == (1, "hardwon: event 2 has been undone already\n")
 
 
+def test_a_rejected_lesson_is_called_so_everywhere(hardwon: Run) -> None:
+    id = hardwon("remember", "Lock, then open.", "--global").stdout.split()[0]
+    hardwon("remember", "Never dredge at night.", "--global")
+    hardwon("review", "--reject", id)
+    shown = [
+        hardwon("history", id),
+        hardwon("why", id),
+        hardwon("lessons"),
+        hardwon("lessons", "--status", "unheard"),
+        hardwon("search", "lock", "--status", "rejected", "--explain"),
+    ]
+    for done in shown:
+        said = done.stdout + done.stderr
+        assert "rejected" in said, said
+        assert "invalid" not in said, said
+
+
 def test_an_event_that_is_not_there_is_said(hardwon: Run) -> None:
     with Hardwon() as memory:
         memory.lessons.add("Deploy on Tuesdays only.", scope="global")

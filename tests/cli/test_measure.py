@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hardwon import Hardwon
-from tests.conftest import EXAMPLES, Run
+from tests.conftest import EXAMPLES, ClaudeSession, Run
 from tests.measure.test_experiment import lived
 
 
@@ -99,3 +99,25 @@ def test_without_scipy_metrics_work_and_the_experiment_says_what_is_missing(harv
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "the experiment needs scipy: `hardwon extras add measure`\n"
+
+
+def test_every_command_counts_the_same_sessions_and_failures(hardwon: Run, tmp_path: Path) -> None:
+    refusal = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
+    for day, name in ((1, "tide"), (2, "reef"), (3, "tide")):
+        session = ClaudeSession(f"s{day}", day=day)
+        session.run("ruff format --check", f"Would reformat: src/{name}.py\n1 file would be reformatted", exit_code=1)
+        session.edit("a.py", "b", output=refusal, error=True)
+        session.run("make chart", "fatal: no soundings of the reef", exit_code=2).write(tmp_path / "logs")
+    alone = ClaudeSession("gone", day=4).user("Look at it.").run("make x", "fatal: no rule", exit_code=2)
+    for record in alone.records:
+        record |= {"isSidechain": True, "agentId": "a1"}
+    alone.write(tmp_path / "logs")
+    hardwon("harvest", "--mine", tmp_path / "logs")
+    sessions = json.loads(hardwon("up", "--json").stdout)["totals"]["sessions"]
+    measured = json.loads(hardwon("measure", "--json").stdout)
+    replayed = json.loads(hardwon("replay", "--json").stdout)
+    projects = json.loads(hardwon("projects", "--json").stdout)
+    assert {3} == {sessions, measured["sessions"], replayed["sessions"], *(one["sessions"] for one in projects)}
+    (coverage,) = [one for one in measured["metrics"] if one["name"] == "coverage"]
+    rows = [line for line in hardwon("failures").stdout.splitlines() if line.startswith("F")]
+    assert coverage["n"] == len(rows) == 3, "files that one formatter complains of are one; the agent's tool is none"

@@ -374,3 +374,55 @@ def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, wai
     terminal.until("0 decided")
     assert terminal.end() == 0
     assert all_of_it() == before
+
+
+def test_typed_sentences_are_gone_through_with_the_same_keys_and_undo(home: Path, tmp_path: Path, hardwon: Run) -> None:
+    rules = ["Make sure to run `make lint` on every change of the schema", "Use `tar` for the charts, not `zip`"]
+    session = ClaudeSession().user("look at the reef").says("It is done.")
+    for rule in rules:
+        session.user(rule).says("Done.")
+    with Hardwon(home) as memory:
+        memory.harvest([session.write(tmp_path)], mine=True)
+        first, second = [one.text for one in memory.review.said()]
+    terminal = Terminal("--said")
+    assert first in terminal.until("q quit")
+    terminal.press("y")
+    assert second in terminal.until("q quit")
+    assert statuses(home)[first] == "active"
+    terminal.press("n")
+    terminal.until("why")
+    terminal.press("of that chart only\n")
+    terminal.until("that was the last one")
+    assert statuses(home)[second] == "invalid"
+    terminal.press("u")
+    terminal.until("undone")
+    assert second in terminal.until("q quit")
+    terminal.press("u")
+    terminal.until("undone")
+    assert first in terminal.until("q quit")
+    assert {*statuses(home).values()} == {"archived"}
+    terminal.press("n")
+    terminal.until("why")
+    terminal.press("\n")
+    terminal.until("2 of 2")
+    terminal.until("q quit")
+    terminal.press("s")
+    terminal.until("that was the last one")
+    terminal.press("q")
+    terminal.until("1 decided, 1 left")
+    assert terminal.end() == 0
+    assert [one["text"] for one in json.loads(hardwon("review", "--said", "--json").stdout)] == [second]
+
+
+def test_a_typed_sentence_that_is_no_rule_waits_no_more_until_that_is_undone(
+    home: Path, tmp_path: Path, hardwon: Run
+) -> None:
+    rule = "Make sure to run `make lint` on every change of the schema"
+    hardwon("harvest", "--mine", ClaudeSession().user("look").says("ok").user(rule).says("Done.").write(tmp_path))
+    (waiting,) = json.loads(hardwon("review", "--said", "--json").stdout)
+    done = hardwon("review", "--drop-said", waiting["id"]).stdout
+    assert "rejected" in done
+    assert json.loads(hardwon("review", "--said", "--json").stdout) == []
+    assert "make lint" not in hardwon("bootstrap", "--project", "reef").stdout
+    hardwon("undo", done.rpartition("hardwon undo ")[2].strip("`\n."))
+    assert [*statuses(home).values()] == ["candidate"], "not told, but asked about again"

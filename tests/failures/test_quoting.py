@@ -12,6 +12,7 @@ from hardwon.failures.quoting import (
     error_line,
     example,
     says_what_failed,
+    titled,
     told_command,
     without_speaker,
 )
@@ -164,6 +165,13 @@ def test_of_a_long_line_the_folders_go_first() -> None:
 )
 def test_what_lost_its_words_is_not_told(line: str) -> None:
     assert not says_what_failed(line)
+
+
+def test_of_an_answer_that_lost_its_words_lists_name_the_command() -> None:
+    masked = "`gh pr edit`: is being deprecated in … of the new … <url>"
+    assert titled(masked, "git") == "`gh pr edit` failed; the server's answer is not quoted"
+    for told, family in ((masked, "generic"), ("`gh api`: No … found for the ref … (HTTP 404)", "git")):
+        assert titled(told, family) == told
 
 
 @pytest.mark.parametrize(

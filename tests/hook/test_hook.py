@@ -38,6 +38,17 @@ def test_a_known_failure_is_answered_with_what_worked(harvested: Path) -> None:
     assert "2x in 2 sessions" in said["additionalContext"]
 
 
+@pytest.mark.parametrize(("days", "said"), [(1, "Worked once: "), (2, "Worked: ")])
+def test_a_fix_that_worked_once_says_so(home: Path, tmp_path: Path, days: int, said: str) -> None:
+    with Hardwon(home) as memory:
+        for day in range(1, days + 1):
+            session = ClaudeSession(f"s{day}", day=day).run("pytest -q", MISSING, exit_code=1)
+            session.run("uv sync --extra postgres", "ok").run("pytest -q", "3 passed").write(tmp_path / "logs")
+        memory.harvest([tmp_path / "logs"], mine=True)
+    payload = {"tool_input": {"command": "pytest -q"}, "cwd": "/srv/work/reef", "error": f"Exit code 1\n{MISSING}"}
+    assert said in context(hook("tool-failed", payload))["additionalContext"]
+
+
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
 def test_an_error_that_names_no_program_is_known_by_the_command(home: Path, tmp_path: Path, agent: str) -> None:
     error = "error: unrecognized subcommand 'gauge'"

@@ -344,7 +344,9 @@ def test_the_commands_say_it_in_80_columns_and_in_json(memory: Hardwon, hardwon:
     assert [set(one) for one in found["files"]] == [{"path", "score", "why"}] * 3
     assert set(found["commands"][0]) == {"command", "score", "why"}
     assert found["tokens"] > 0
-    assert "make test" in hardwon("how", "test", "--project", "reef").stdout
+    how = hardwon("how", "test", "--project", "reef").stdout
+    assert "make test" in how
+    assert re.match(r"Of \d+ sessions that touched files or ran commands:\n", how)
     assert "case 9" in hardwon("blame", "src/tide/table.py", "--project", "reef").stdout
     assert hardwon("resume", "s9").stdout == "cd /srv/work/reef && claude --resume s9\n"
     hardwon("map", "reef", "--svg", str(tmp_path / "reef.svg"))

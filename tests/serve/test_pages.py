@@ -220,6 +220,9 @@ def test_all_that_a_rule_gave_is_decided_at_once_and_taken_back(owner: Visitor, 
     assert "event: end" in owner.get("/progress/review/events").body.decode()
     statuses = {owner.service.get(f"/api/lessons/{id}")["lesson"]["status"] for id in candidates}
     assert statuses == {"invalid"}
+    assert '<span class="tag invalid">rejected</span>' in owner.page("/lessons", status="invalid")
+    told = owner.page(f"/lessons/{candidates[0]}")
+    assert "<del>candidate</del> → <ins>rejected</ins>" in told
     (events,) = re.findall(r'name="event" value="([\d.]+)"', owner.page("/review"))
     owner.post("/review/undo", csrf=owner.sign, event=events)
     assert "event: end" in owner.get("/progress/review/events").body.decode()
@@ -643,6 +646,9 @@ def shipyard(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         yield Visitor(service, service.token)
 
 
+RULE = "Make sure to run `make lint` on every change of the schema"
+
+
 def fill_shipyard(folder: Path, place: Path | str) -> None:
     sessions = []
     for day, file in enumerate([*UNFORMATTED, UNFORMATTED[0]], start=1):
@@ -651,6 +657,8 @@ def fill_shipyard(folder: Path, place: Path | str) -> None:
         made.user(plan).says("I will.").edit("hull.py", "new")
         made.run("black --check .", f"would reformat {file}\nOh no!", exit_code=1)
         made.run("black .", "reformatted").run("black --check .", "All done!").user("commit").says("Done.")
+        if day == 2:
+            made.user(RULE).says("Done.")
         if day == 1:
             made.run("make tide", "ModuleNotFoundError: No module named 'tides'", exit_code=1)
         sessions.append(made.write(folder))
@@ -689,6 +697,32 @@ def test_what_a_formatter_says_of_each_file_is_one_row_that_unfolds(shipyard: Vi
     assert len(failing(alone)) == 3
     assert "of one kind" in alone
     assert "of this kind" in shipyard.page("/")
+
+
+def test_the_page_of_a_failure_says_of_what_kind_it_is_one(shipyard: Visitor) -> None:
+    ids = [id for row in re.findall(r'name="id" value="([\w,]+)"', shipyard.page("/failures")) for id in row.split(",")]
+    told = [html.unescape(shipyard.page(f"/failures/{id}")) for id in ids]
+    of_kind = [text for text in told if "One of <a" in text]
+    assert (len(told), len(of_kind)) == (4, 3)
+    for text in of_kind:
+        assert "3 of a kind</a>, the same failure in different files; together 4 times in 4 sessions." in text
+        (link,) = re.findall(r'One of <a href="([^"]+)"', text)
+        assert len(failing(shipyard.page(link))) == 3
+
+
+def test_a_typed_sentence_that_may_be_a_rule_is_decided_on_and_the_decision_taken_back(shipyard: Visitor) -> None:
+    for decision, status in (("promote", "active"), ("reject", "invalid")):
+        shown = shipyard.page("/review").partition('id="said"')[2]
+        assert "Make sure to run <code>make lint</code>" in shown
+        (said,) = set(re.findall(r'name="said" value="([^"]+)"', shown))
+        done = shipyard.post("/review/said", csrf=shipyard.sign, said=said, decision=decision)
+        after = shipyard.page(done.headers["location"])
+        assert 'id="said"' not in after
+        lessons = shipyard.service.get("/api/lessons", status=status)["items"]
+        assert [one["text"] for one in lessons if "make lint" in one["text"]] == [f"{RULE}."]
+        (events,) = re.findall(r'name="event" value="([\d.]+)"', after)
+        shipyard.post("/review/undo", csrf=shipyard.sign, event=events)
+    assert 'id="said"' in shipyard.page("/review")
 
 
 def test_a_row_that_stands_for_several_is_told_by_what_they_have_in_common() -> None:

@@ -8,7 +8,7 @@ from hardwon.api import convert
 from hardwon.api.connection import Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.model.lesson import KINDS, Kind, Scope
+from hardwon.model.lesson import KINDS, Kind, Scope, Status
 from hardwon.model.nouns import Lesson, LessonDetails, Reinforced
 from hardwon.store import check, failures, fulltext, integrity, lessons, lifecycle, meta, sessions
 from hardwon.store.integrity import Happened
@@ -94,6 +94,7 @@ class Lessons(Part):
         agent: str = "",
         confidence: float = 1.0,
         why: str = "",
+        status: Status = "active",
     ) -> str:
         """The same with where it was said."""
         need_fitting_scope(scope, project)
@@ -103,7 +104,7 @@ class Lessons(Part):
             agent=agent,
             base_confidence=confidence,
             confidence=confidence,
-            status="active",
+            status=status,
             trust="human",
             rule="",
             source_count=len(cited),

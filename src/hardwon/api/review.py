@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
+from hardwon.api.lessons import Lessons
 from hardwon.capture import reflections
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
@@ -17,7 +18,7 @@ from hardwon.failures.tools import danger
 from hardwon.harvest.trust import quality
 from hardwon.harvest.upkeep import Relation as Likeness
 from hardwon.harvest.upkeep import relation
-from hardwon.model.lesson import Kind, Relation, Scope
+from hardwon.model.lesson import Kind, Relation, Scope, Status
 from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source
 from hardwon.store import attempts, failures, integrity, lessons, lifecycle, projects, sessions
@@ -118,6 +119,13 @@ class Review(Part):
 
     def keep_said(self, id: str, *, kind: Kind = "preference", why: str = "") -> str:
         """Make a lesson of what somebody typed (`said` names it); returns the lesson's id. Raises `NotFound`."""
+        return self._lesson_of_said(id, kind, why, "active")
+
+    def drop_said(self, id: str, *, why: str = "") -> int:
+        """It is no rule, and waits no more: it becomes a rejected lesson. Raises `NotFound`."""
+        return self.reject(self._lesson_of_said(id, "preference", why, "candidate"), why=why)
+
+    def _lesson_of_said(self, id: str, kind: Kind, why: str, status: Status) -> str:
         source, _, place = id.partition("/")
         row = sessions.statement(self._memory.reading(), source, *_numbers(place))
         if row is None:
@@ -126,8 +134,8 @@ class Review(Part):
         holder = project[0][0] if project else ""
         scope: Scope = "project" if holder else "global"
         cited = lessons.Cited("", source, row.message_index, row.root, row.at, row.quote, "user")
-        return self._memory.lessons._add(
-            row.text, [cited], kind=kind, scope=scope, project=holder, why=why or "typed by the user"
+        return Lessons(self._memory, self._given_actor)._add(
+            row.text, [cited], kind=kind, scope=scope, project=holder, why=why or "typed by the user", status=status
         )
 
     def count(self) -> int:

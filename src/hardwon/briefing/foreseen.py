@@ -203,7 +203,8 @@ def better_waits(fixes: Sequence[FixRow], told: FixRow | None) -> bool:
 def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str = "") -> Line:
     fix = best_fix(fixes)
     worked = remedy(fix.steps, fix.succeeded_as) if fix else ""
-    text, error = _failure_text(one.row, worked, fix.avoid if fix else (), waits=not fix and better_waits(fixes, None))
+    waits, confirmed = not fix and better_waits(fixes, None), fix.confirmed if fix else 0
+    text, error = _failure_text(one.row, worked, fix.avoid if fix else (), waits=waits, confirmed=confirmed)
     if fix:
         why += f", fix confirmed in {fix.confirmed}"
     return Line(
@@ -219,7 +220,9 @@ def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str =
 
 
 @lru_cache(maxsize=4096)
-def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]], *, waits: bool) -> tuple[str, str]:
+def _failure_text(
+    row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]], *, waits: bool, confirmed: int
+) -> tuple[str, str]:
     """(the line, what it says of the error)"""
     text = failure_line(
         error=row.error,
@@ -230,6 +233,7 @@ def _failure_text(row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]]
         worked=worked,
         avoid=avoid,
         waits=waits,
+        confirmed=confirmed,
     )
     error = one_line(without_speaker(row.error))
     return text, error if error in text else ""

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 ProjectOption = Annotated[
     str | None, typer.Option("--project", "-p", help="Name, git remote, folder or id of a project.")
 ]
+_RECENT = 30 * 86_400_000_000
+"""Microseconds for which people need not be told how old something is."""
 _BARS = "·▁▂▃▄▅▆▇█"
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Start": {
@@ -181,6 +183,14 @@ def day(when: datetime) -> str:
     return f"{when:%Y-%m-%d}"
 
 
+def last_met(when: datetime) -> str:
+    """`last met 3 months ago`; nothing for what is recent."""
+    from hardwon.clock import ago, now, to_microseconds
+
+    met = to_microseconds(when)
+    return f"last met {ago(met, now())}" if now() - met > _RECENT else ""
+
+
 def sparkline(times: Sequence[datetime], first: datetime, last: datetime, bins: int) -> str:
     """How often something happened between two moments, as a row of bars."""
     counts = [0] * bins
@@ -205,8 +215,9 @@ def table(
     spare: Sequence[int] = (),
     most_lines: int = 0,
 ) -> None:
-    """Print a table that fits the terminal; in a pipe, a row a line."""
-    echo(as_table(headings, rows, room=room(), right=right, spare=spare, most_lines=most_lines, emphasis=bold))
+    """Print a table that fits the terminal; in a pipe, nothing of a cell is cut."""
+    most = most_lines if sys.stdout.isatty() else 0
+    echo(as_table(headings, rows, room=room_of_tables(), right=right, spare=spare, most_lines=most, emphasis=bold))
 
 
 def rows_that_fit(
@@ -225,14 +236,16 @@ def rows_that_fit(
         return len(rows)
     lines = shutil.get_terminal_size((100, 24)).lines - besides
     for number in range(min(len(rows), lines), 1, -1):
-        drawn = as_table(headings, rows[:number], room=room(), right=right, spare=spare, most_lines=most_lines)
+        drawn = as_table(
+            headings, rows[:number], room=room_of_tables(), right=right, spare=spare, most_lines=most_lines
+        )
         if drawn.count("\n") < lines:
             return number
     return min(1, len(rows))
 
 
-_IN_A_PIPE = 10_000
-"""Characters of a line that nobody looks at."""
+_IN_A_PIPE, _TABLE_IN_A_PIPE = 10_000, 120
+"""Characters of a line that nobody looks at; of a table, which somebody may."""
 
 
 def say(text: str = "", *, err: bool = False, style: Callable[[str], str] = str) -> None:
@@ -322,6 +335,13 @@ def room(*, err: bool = False) -> int:
     return shutil.get_terminal_size((100, 24)).columns if on_a_screen else _IN_A_PIPE
 
 
+def room_of_tables() -> int:
+    """The same for a row of a table: in a pipe what COLUMNS says."""
+    import shutil
+
+    return room() if sys.stdout.isatty() else shutil.get_terminal_size((_TABLE_IN_A_PIPE, 24)).columns
+
+
 def upgraded(memory: Hardwon) -> bool:
     """Bring a store of an older Hardwon up to date; whether it was one."""
     try:
@@ -397,6 +417,7 @@ def progress_bar() -> Iterator[Progress | None]:
 ENDED = {
     "completed": "ended",
     "failure": "ended with a failed call",
+    "interrupted": "interrupted by the user",
     "unknown": "ended",
     "committed": "ended with a commit",
 }

@@ -76,6 +76,8 @@ def bootstrap(
             say(found.text)
         else:
             say(markdown_of(found) if format is BootstrapFormat.markdown else hook_json(found))
+        if task and found.text and found.text == memory.bootstrap(project or ".", agent=agent, budget=budget).text:
+            say("The task changes nothing here: it is told what any session of this project is.", err=True)
 
 
 def _keep(file: Path, block: str) -> None:
@@ -86,7 +88,7 @@ def _keep(file: Path, block: str) -> None:
 
 
 app = typer.Typer()
-_OTHER_NAMES = {"rejected": "invalid"}
+OTHER_NAMES = {"rejected": "invalid"}
 """What people call a status → what it is called."""
 _LINES_BELOW = 4
 """Of a screen: what is said below the table, and the prompt."""
@@ -112,10 +114,11 @@ def lessons(
     from hardwon.api import Hardwon
     from hardwon.model.lesson import KINDS, STATUSES
     from hardwon.store import projects
+    from hardwon.text.shown import said_status
 
     need_known("kind", kind, KINDS)
-    status = _OTHER_NAMES.get(status or "", status)
-    need_known("status", status, (*STATUSES, *_OTHER_NAMES))
+    status = OTHER_NAMES.get(status or "", status)
+    need_known("status", status and said_status(status), map(said_status, STATUSES))
     with Hardwon() as memory:
         found = memory.lessons.list(project=project, kind=kind, status=status)
         if json:
@@ -146,7 +149,7 @@ def lessons(
         say(f"{more:,} more: `hardwon lessons{asked} --limit {len(found)}`", err=True)
     if unused:
         number = "1 more is" if len(unused) == 1 else f"{len(unused):,} more are"
-        asked = asked_again({"--project": project, "--kind": kind, "--status": unused[0].status})
+        asked = asked_again({"--project": project, "--kind": kind, "--status": said_status(unused[0].status)})
         say(f"{number} no longer used: `hardwon lessons{asked}`", err=True)
     wrong = " Wrong? `hardwon review --reject ID`" if status in (None, "active", "candidate") else ""
     say(f"Where one comes from: `hardwon why ID`.{wrong}", err=True)

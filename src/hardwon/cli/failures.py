@@ -19,9 +19,10 @@ from hardwon.cli.app import (
     count,
     day,
     iso,
+    last_met,
     moment,
     print_json,
-    room,
+    room_of_tables,
     rows_that_fit,
     say,
     short,
@@ -146,7 +147,7 @@ def _names_of_projects(memory: Hardwon, rows: list[Failing]) -> list[str]:
     """The project of each row, cut to the room that there is; none where all are of one."""
     from hardwon.store.projects import names, with_failures
 
-    most = _LONGEST_PROJECT if room() >= _WIDE else _LONGEST_PROJECT_OF_A_NARROW_ROW
+    most = _LONGEST_PROJECT if room_of_tables() >= _WIDE else _LONGEST_PROJECT_OF_A_NARROW_ROW
     db = memory.reading()
     held = with_failures(db, [id for row in rows for id in row.ids])
     of_rows = [list(dict.fromkeys(project for id in row.ids for project in held.get(id, ()))) for row in rows]
@@ -164,7 +165,7 @@ def _print_list(
     memory: Hardwon, rows: list[Failing], in_projects: list[str], cost: dict[str, FailureCost], *, whole: bool
 ) -> int:
     """Returns how many rows were printed: all, or those that fit the screen."""
-    if room() < _WIDE:
+    if room_of_tables() < _WIDE:
         return _print_narrow_list(memory, rows, in_projects, whole=whole)
     times = {row.failure.id: [at for id in row.ids for at in cost[id].times] for row in rows}
     first, last = min(map(min, times.values())), max(map(max, times.values()))
@@ -201,9 +202,11 @@ def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[s
         failure, said = row.failure, row_of(row)
         if in_projects and not column and in_projects[at].partition(" +")[0] != usual:
             said = f"({in_projects[at]}) {said}"
+        fixed = worked(failure)
+        said = said if fixed else ", ".join(filter(None, (said, last_met(failure.last_seen))))
         lines.append((short(memory, failure.id), failure.sessions, said, *([in_projects[at]] if column else [])))
-        if fix := best(failure):
-            lines.append(("", "", f"worked: {fix.text}", *([""] if column else [])))
+        if fixed:
+            lines.append(("", "", fixed, *([""] if column else [])))
     columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if column else []))
     besides = _LINES_BELOW
     if in_projects and not column:
@@ -253,6 +256,16 @@ def row_of(row: Failing) -> str:
 def best(row: Failure) -> Fix | None:
     """Of the fixes that are told, the first."""
     return next((fix for fix in row.fixes if fix.status == "active"), None)
+
+
+def worked(row: Failure) -> str:
+    """What worked, how often, and how old that is; nothing where none is told."""
+    fix = best(row)
+    if fix is None:
+        return ""
+    often = "" if not fix.confirmed else " once" if fix.confirmed == 1 else f" in {fix.confirmed:,} sessions"
+    age = f", {met}" if (met := last_met(row.last_seen)) else ""
+    return f"worked{often}{age}: {fix.text}"
 
 
 @app.command("mute")
@@ -308,9 +321,8 @@ def match(
     elif alike := _alike(memory, text, project):
         say("Not seen in exactly these words. Like it:", err=True)
         for row in alike:
-            fix = best(row)
-            worked = f"; worked: {fix.text}" if fix else ""
-            say(f"  {short(memory, row.id)}  {shown(error_of(row))}{shown(worked)}", err=True)
+            fixed = f"; {fixed}" if (fixed := worked(row)) else ""
+            say(f"  {short(memory, row.id)}  {shown(error_of(row))}{shown(fixed)}", err=True)
     else:
         say("No failure like this is known.", err=True)
 
@@ -346,8 +358,10 @@ def _alike(memory: Hardwon, text: str, project: str | None) -> list[Failure]:
 
 def error_of(row: Failure) -> str:
     """What failed; a hook's step is one failure, for whatever reason it stopped a commit."""
+    from hardwon.failures.quoting import titled
+
     any_cause = row.family == "hook" and row.occurrences > 1 and row.error.endswith(" failed")
-    return f"{row.error} (in a git hook, various causes)" if any_cause else row.error
+    return f"{row.error} (in a git hook, various causes)" if any_cause else titled(row.error, row.family)
 
 
 def described(row: Failure) -> dict[str, Any]:

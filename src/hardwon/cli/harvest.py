@@ -96,7 +96,7 @@ def harvest(
         if json:
             print_json(_contract(report, explain=explain) | ({"llm": distilled} if llm else {}))
             return
-        _summary(report, memory.store.totals(), known)
+        _summary(report, memory.store.totals(), known, _looked(git) if git or all_ else "")
         if explain:
             _explain(report)
         if distilled is not None:
@@ -206,15 +206,28 @@ def _explain(report: Report) -> None:
             say(f"  {one.rule:<18}{shown(one.text, 100)}")
 
 
-def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> None:
+def _looked(git: Path | None) -> str:
+    """Where sessions were looked for."""
+    from hardwon.sessions.discover import ROOTS
+    from hardwon.sessions.reader import formats
+
+    if git:
+        return f" in {git}: looked for Entire's checkpoints, and for .specstory/history, .claude and .codex in commits"
+    agents = sorted({one.AGENT for one in formats() if one.NAME in ROOTS})
+    return f" on this machine: looked where these keep theirs: {', '.join(agents)}"
+
+
+def _summary(report: Report, totals: dict[str, int], known: dict[str, int], looked: str) -> None:
     if report.sessions:
         say(
             f"Read {read_now(report, totals['sessions'], known.get('sessions', 0))} in {report.seconds:.1f} s"
             + (f", skipped {count(report.skipped, 'unchanged file')}" if report.skipped else "")
             + "."
         )
-    else:
+    elif report.skipped or totals["sessions"]:
         say(f"Nothing new: {count(report.skipped, 'file')} unchanged since last time.")
+    else:
+        say(f"No session was found{looked}. If yours lie elsewhere: `hardwon harvest FOLDER`; examples: `hardwon up`.")
     for note in report.notes[:_NOTES_SHOWN]:
         say(shown(note), err=True)
     if len(report.notes) > _NOTES_SHOWN:
@@ -229,6 +242,8 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int]) -> N
         )
     if report.refused:
         say(f"{count(report.refused, 'file')} skipped as no session: `hardwon doctor` says why.")
+    if not totals["sessions"]:
+        return
     distinct, before = totals["distinct_errors"], totals["seen_before"]
     share = f" ({before / distinct:.0%})" if distinct else ""
     say("Known now:" if known else "Known:")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,8 @@ _ABOUT_IT = re.compile(r" sessions (?:about|with) |^its (?:name|folder) has |\bn
 """What the map says of files and commands that have to do with the task."""
 _OF_ALL = re.compile(r"\w in \d+ of (\d+) sessions(?! about| with)")
 _PATHS_NAMED = 5
+_OUTCOMES = {"completed": "ended", "failure": "failed call"}
+"""How a session ended, as people read it: a failure is one whose last call failed."""
 Limit = Annotated[int, typer.Option(help="Maximum number of rows of each.", min=1, max=200)]
 
 
@@ -86,21 +89,26 @@ def _print(found: Map, *, task: str, whole: bool) -> None:
         "FILE": [(one.path, one.why) for one in found.files],
         "COMMAND": [(one.command, one.why) for one in found.commands],
     }
-    whys = [why for rows in all_rows.values() for _, why in rows]
-    of_all = Counter(_OF_ALL.findall(" ".join(whys))).most_common(1)
+    of_all = _number_of_sessions([why for rows in all_rows.values() for _, why in rows])
     if task and not any(_ABOUT_IT.search(row[1]) for rows in all_rows.values() for row in rows):
         say("Nothing known here speaks of that task. What most sessions needed:\n")
     telling = {heading: [row for row in rows if not _says_little(row[1])] for heading, rows in all_rows.items()}
     told = all_rows if whole or not any(telling.values()) else telling
     parts = [(heading, rows) for heading, rows in told.items() if rows]
     if of_all:
-        say(f"Of {of_all[0][0]} sessions that touched files or ran commands, the likeliest first:\n")
+        say(f"Of {of_all} sessions that touched files or ran commands, the likeliest first:\n")
     for number, (heading, rows) in enumerate(parts):
         say() if number else None
         table(
             (heading, "WHY"),
-            [(name, why.replace(f" of {of_all[0][0]} ", " ") if of_all else why) for name, why in rows],
+            [(name, why.replace(f" of {of_all} ", " ")) for name, why in rows],
         )
+
+
+def _number_of_sessions(whys: Sequence[str]) -> str:
+    """Of how many sessions most of these speak; empty where none does."""
+    found = Counter(_OF_ALL.findall(" ".join(whys))).most_common(1)
+    return found[0][0] if found else ""
 
 
 def _says_little(why: str) -> bool:
@@ -126,6 +134,7 @@ def blame(
     """
     from hardwon.api import Hardwon
     from hardwon.cli.harvest import held_back
+    from hardwon.store import sessions
 
     with Hardwon() as memory:
         found = memory.blame(path, project=project or ".", limit=limit + 1)
@@ -133,6 +142,7 @@ def blame(
             found = memory.blame(whole, project=project or ".", limit=limit + 1)
             say(f"{shown(whole)}:", err=True)
         others = "" if found else held_back(memory, project or ".")
+        stopped = sessions.stopped(memory.reading(), (one.session for one in found)) if found else set()
     found, more = found[:limit], len(found) > limit
     if json:
         print_json(
@@ -147,7 +157,7 @@ def blame(
                 short(memory, one.session),
                 day(one.at),
                 " ".join(one.uses),
-                "ended" if one.outcome == "completed" else one.outcome,
+                "interrupted" if one.session in stopped else _OUTCOMES.get(one.outcome, one.outcome),
                 *([one.commit[:9] or "-"] if commits else []),
                 one.task,
             )
@@ -197,7 +207,10 @@ def how(
     elif not found:
         say(f"No command that worked here fits.{others}", err=True)
     else:
-        table(("COMMAND", "WHY"), [(one.command, one.why) for one in found])
+        sessions = _number_of_sessions([one.why for one in found])
+        if sessions:
+            say(f"Of {sessions} sessions that touched files or ran commands:\n")
+        table(("COMMAND", "WHY"), [(one.command, one.why.replace(f" of {sessions} ", " ")) for one in found])
 
 
 def resume(

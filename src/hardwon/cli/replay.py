@@ -146,7 +146,7 @@ def _print_maps(report: Report, *, details: bool) -> None:
             "\nOf the known files and commands that a session then needed, how many `hardwon map` had in its top ten:\n"
         )
         table(
-            ("PROJECT", "SESSIONS", "FILES EDITED", "BY FREQUENCY ALONE", "COMMANDS RUN"),
+            ("PROJECT", "SESSIONS THAT EDITED", "FILES EDITED", "BY FREQUENCY ALONE", "COMMANDS RUN"),
             [
                 (one.project, one.edited["the map"].n, _share(one.edited["the map"]),
                  _share(one.edited["how often edited"]), _share(one.commands["the map"]))

@@ -52,11 +52,15 @@ def review(
     keep: Annotated[list[str] | None, typer.Option(help="Resolve a contradiction: keep this lesson.")] = None,
     both: Annotated[list[str] | None, typer.Option(help="Resolve a contradiction: keep both lessons.")] = None,
     said: Annotated[
-        bool, typer.Option("--said", help="List typed sentences that sound like rules, likeliest first.")
+        bool,
+        typer.Option(
+            "--said", help="Go through typed sentences that sound like rules; in a pipe or with --list, list."
+        ),
     ] = False,
     keep_said: Annotated[
         list[str] | None, typer.Option(help="Make a lesson of this sentence (an id from --said).")
     ] = None,
+    drop_said: Annotated[list[str] | None, typer.Option(help="This sentence is no rule: it waits no more.")] = None,
     why: Annotated[str, typer.Option(help="The reason, for the history.")] = "",
     json: Json = False,
 ) -> None:
@@ -76,8 +80,11 @@ def review(
     if promote_all and reject_all:
         raise typer.BadParameter("pass --approve-all or --reject-all, not both")
     with Hardwon() as memory:
-        if said or keep_said:
-            _typed(memory, project, keep_said or [], why, json)
+        if keep_said or drop_said:
+            _decide_on_said(memory, keep_said or [], drop_said or [], why, json)
+            return
+        if said:
+            _typed(memory, project, json, list_=list_)
             return
         if reinforce:
             steps = [memory.lessons.reinforce(memory.store.resolve(id), why=why) for id in reinforce]
@@ -121,22 +128,28 @@ def _nothing(memory: Hardwon, project: str | None) -> str:
     return f"Nothing is waiting for review.{more}"
 
 
-def _typed(memory: Hardwon, project: str | None, keep: list[str], why: str, json: bool) -> None:
+def _decide_on_said(memory: Hardwon, keep: list[str], drop: list[str], why: str, json: bool) -> None:
     from hardwon.api.connection import full_id
 
-    if keep:
-        named = [
-            (full_id(memory, source, sessions=True), place) for source, _, place in (id.partition("/") for id in keep)
-        ]
-        made = [memory.review.keep_said(f"{source}/{place}", why=why) for source, place in named]
-        told = [
-            f"{short(memory, id)} will be told from now on; to undo: `hardwon undo {short(memory, id)}`" for id in made
-        ]
-        print_json(made) if json else say("\n".join(told))
-        return
+    def whole(id: str) -> str:
+        source, _, place = id.partition("/")
+        return f"{full_id(memory, source, sessions=True)}/{place}"
+
+    made = [memory.review.keep_said(whole(id), why=why) for id in keep]
+    events = [memory.review.drop_said(whole(id), why=why) for id in drop]
+    told = [f"{short(memory, id)} will be told from now on; to undo: `hardwon undo {short(memory, id)}`" for id in made]
+    told += [f"{id} rejected; to undo: `hardwon undo {event}`" for id, event in zip(drop, events, strict=True)]
+    print_json(made + events) if json else say("\n".join(told))
+
+
+def _typed(memory: Hardwon, project: str | None, json: bool, *, list_: bool) -> None:
     waiting = memory.review.said(project=project)
     if json:
         print_json(waiting)
+    elif waiting and not list_ and sys.stdin.isatty() and sys.stdout.isatty():
+        from hardwon.cli.review_screen import SaidScreen
+
+        SaidScreen(memory, waiting).run()
     elif waiting:
         in_projects = _projects_of(memory, [one.id.partition("/")[0] for one in waiting[:_SAID_SHOWN]])
         rows = [
@@ -332,7 +345,7 @@ def _last_change(memory: Hardwon, id: str) -> int:
 def _said(event: Event) -> str:
     parts = []
     for name, value in event.after.items():
-        was, now = _in_words(event.before.get(name) or ""), _in_words(value)
+        was, now = (_in_words(name, one) for one in (event.before.get(name) or "", value))
         at = _first_difference(was, now)
         before = f"{shown(was[at:], 40)} → " if was else ""
         parts.append(f"{name}: {'…' if at else ''}{before}{shown(now[at:], 60)}")
@@ -347,10 +360,14 @@ def _first_difference(was: str, now: str) -> int:
     return now.rfind(" ", 0, same - _LED_IN) + 1 if same > 2 * _LED_IN else 0
 
 
-def _in_words(value: object) -> str:
+def _in_words(name: str, value: object) -> str:
+    from hardwon.text.shown import said_status
+
     if isinstance(value, dict):
-        return ", ".join(f"{name} {part}" for name, part in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        return ", ".join(f"{key} {part}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return said_status(str(value)) if name == "status" else str(value)
 
 
 def _event(event: Event) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -17,10 +18,11 @@ from hardwon.cli.table import wrapped
 from hardwon.cli.why import learned_from
 from hardwon.errors import HardwonError
 from hardwon.text.normalise import normalised
+from hardwon.text.shown import said_status
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
-    from hardwon.api.review import Conflict, Considered, SimilarLesson
+    from hardwon.api.review import Conflict, Considered, SimilarLesson, Waiting
 
 
 # One key at a time from the terminal, without waiting for the end of a line.
@@ -322,13 +324,101 @@ class Screen:
             self._page.say(f"  {said}, in these words" if alike else f"  {said}: “{shown(source.quote, 200)}”")
             self._page.say(f"    {where}", style="dim")
         for number, other in enumerate(considered.similar, start=1):
-            self._page.say(f"  like {number}. {_how_alike(other)}, {other.status}: {shown(other.text, 100)}")
+            self._page.say(
+                f"  like {number}. {_how_alike(other)}, {said_status(other.status)}: {shown(other.text, 100)}"
+            )
         for id in considered.contradicts:
             self._page.say(
                 f"  contradicts {short(self._memory, id)}: {shown(self._memory.lessons.get(id).lesson.text, 100)}"
             )
         self._page.say(f"  {considered.effect}")
         self._page.say(_KEYS, style="dim")
+
+
+# Sentences that somebody typed: one a screen, the same keys.
+
+_KEYS_OF_SAID = "y approve   n reject   s skip   u undo   q quit   ? help"
+_HELP_OF_SAID = (
+    "y: it is a rule, sessions will be told.  n: it is none, and it asks why.  s: leave it for later.  u: take the "
+    "last decision back.  q: stop, and keep them."
+)
+
+
+class SaidScreen:
+    """Goes through sentences; what is decided is written at once."""
+
+    def __init__(self, memory: Hardwon, waiting: list[Waiting]) -> None:
+        self._memory = memory
+        self._waiting = waiting
+        self._at = 0
+        self._done: list[tuple[int, list[int]]] = []
+        """(place, events) of what was decided, for undo."""
+        self._page, self._keys = ReviewPage(), Keys()
+
+    def run(self) -> None:
+        with self._keys, suppress(KeyboardInterrupt):  # what was decided is kept
+            while self._at < len(self._waiting) or self._takes_the_last_back():
+                self._show(self._waiting[self._at])
+                pressed = self._keys.key()
+                if pressed in ("q", "\x03", "\x04"):
+                    break
+                try:
+                    self._act(pressed, self._waiting[self._at].id)
+                except HardwonError as error:
+                    self._page.tell(str(error))
+        self._page.say(f"{len(self._done)} decided, {len(self._waiting) - len(self._done)} left.")
+
+    def _takes_the_last_back(self) -> bool:
+        if not self._done:
+            return False
+        self._page.say("that was the last one: u to undo, any other key to quit", "dim")
+        if self._keys.key() != "u":
+            return False
+        self._undo()
+        return True
+
+    def _act(self, pressed: str, id: str) -> None:
+        if pressed == "y":
+            self._decided(lambda: self._memory.review.keep_said(id), "approved")
+        elif pressed == "n":
+            why = self._keys.line("why (optional):  ", "")
+            self._decided(lambda: self._memory.review.drop_said(id, why=why), "rejected")
+        elif pressed == "s":
+            self._at += 1
+        elif pressed == "u":
+            self._undo()
+        else:
+            self._page.tell(_HELP_OF_SAID)
+
+    def _decided(self, decide: Callable[[], object], what: str) -> None:
+        review = self._memory.review
+        last = max((event.number for event in review.history(limit=1)), default=0)
+        decide()
+        self._done.append((self._at, [event.number for event in review.history() if event.number > last]))
+        self._at += 1
+        self._page.tell(f"{what} (u to undo)")
+
+    def _undo(self) -> None:
+        if not self._done:
+            self._page.tell("nothing to undo")
+            return
+        self._at, events = self._done.pop()
+        for event in events:  # the newest first
+            self._memory.review.undo(event)
+        self._page.tell("undone")
+
+    def _show(self, one: Waiting) -> None:
+        source, _, place = one.id.partition("/")
+        session = self._memory.sessions.get(source).session
+        project = next((each.name for each in self._memory.store.projects() if each.id == session.project), "")
+        self._page.rule()
+        self._page.say(f"{self._at + 1} of {len(self._waiting)}   {short(self._memory, source)}/{place}", style="dim")
+        self._page.say(shown(one.text), style="bold")
+        if normalised(one.quote).rstrip(".") != normalised(one.text).rstrip("."):
+            self._page.say(f"  the user said: “{shown(one.quote, 200)}”")
+        where = f"sessions of {shown(project)}" if project else "every session"
+        self._page.say(f"  typed on {day(session.started_at)}; once approved, it will be told to {where}")
+        self._page.say(_KEYS_OF_SAID, style="dim")
 
 
 def _how_alike(other: SimilarLesson) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, iso, print_json, progress_bar, say, shown
+from hardwon.cli.app import ENDED, Json, iso, print_json, progress_bar, say, shown
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _below(folders: list[Path]) -> list[str]:
 
 
 def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bool) -> str:
-    from hardwon.cli.app import as_json, room
+    from hardwon.cli.app import as_json, room_of_tables
     from hardwon.cli.table import as_table
     from hardwon.text.normalise import base_name
 
@@ -134,7 +134,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
     return as_table(
         [headings[0], *parts, *headings[1:]],
         rows,
-        room=room(),
+        room=room_of_tables(),
         right=range(4 + len(parts)),
         spare=range(1, 4 + len(parts)),
     )
@@ -176,6 +176,8 @@ def inspect(
 
     Example: hardwon inspect ~/.codex/sessions/2026/11/02/rollout-….jsonl --message 5
     """
+    from hardwon.sessions.origin import outcome, stopped
+
     transcript = _inspected(file)
     if message is not None:
         _show_message(transcript, message, json=json)
@@ -193,10 +195,11 @@ def inspect(
         )
         return
     say(f"{transcript.format} {shown(_version(transcript))}".rstrip())
-    for entry in described:
+    for session, entry in zip(transcript.sessions, described, strict=True):
         say(f"\nsession {shown(str(entry['id']))}")
         for name in ("project", "cwd", "started_at", "ended_at"):
             say(f"  {name:<16}{shown(str(entry[name] or '-'))}")
+        say(f"  {'outcome':<16}{ENDED['interrupted' if stopped(session) else outcome(session)]}")
         for name, value in list(entry.items())[6:]:
             say(f"  {name:<16}{value:>8,}")
     if described:

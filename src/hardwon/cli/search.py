@@ -25,7 +25,8 @@ from hardwon.cli.app import (
     shown,
     table,
 )
-from hardwon.cli.failures import best, row_of, say_of_a_kind
+from hardwon.cli.bootstrap import OTHER_NAMES
+from hardwon.cli.failures import row_of, say_of_a_kind, worked
 from hardwon.cli.table import wrapped
 from hardwon.errors import HardwonError
 
@@ -73,7 +74,7 @@ def search(
 
     from hardwon.api import Hardwon
     from hardwon.store import projects
-    from hardwon.text.shown import SAID_KINDS, kind_of_error
+    from hardwon.text.shown import SAID_KINDS, kind_of_error, said_status
 
     query = " ".join(words)
     if not query.strip():
@@ -87,7 +88,7 @@ def search(
             kind=kind,
             project=project,
             agent=agent,
-            status=status,
+            status=OTHER_NAMES.get(status or "", status),
             since=moment(since),
             until=end + timedelta(days=1) if end else None,
             file=file,
@@ -114,7 +115,7 @@ def search(
             what = f"{hit.type} {kind_of_error(hit.kind)}  {shown(hit.text, 200)}"
             say(f"{hit.score:.2f}  {short(memory, hit.id)}  {what}".rstrip())
             made_of = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
-            say(f"      {made_of}  ({hit.status or 'no status'}, {day(hit.at)})")
+            say(f"      {made_of}  ({said_status(hit.status) or 'no status'}, {day(hit.at)})")
     else:
         if not passages and not any(hit.parts.get("lexical") for hit in hits):
             say("None of these words were found. Nearest in meaning:", err=True)
@@ -144,11 +145,12 @@ def _need_known(memory: Hardwon, kind: str | None, status: str | None, agent: st
     from hardwon.model.attempt import Outcome
     from hardwon.model.lesson import KINDS, STATUSES
     from hardwon.store.pages import agents
+    from hardwon.text.shown import said_status
 
     seen = agents(memory.reading())
     need_known("agent", agent, seen)
     need_known("kind", kind, [*KINDS, *(family for family, _ in FAMILIES), "hook", *seen])
-    need_known("status", status, [*STATUSES, *Outcome])
+    need_known("status", status and said_status(status), [*map(said_status, STATUSES), *Outcome])
 
 
 def _failing(memory: Hardwon, hits: Sequence[Hit], project: str | None) -> dict[str, Failing]:
@@ -161,8 +163,7 @@ def _failing(memory: Hardwon, hits: Sequence[Hit], project: str | None) -> dict[
 
 
 def _and_fix(row: Failing) -> str:
-    fix = best(row.failure)
-    return f"{row_of(row)}; worked: {fix.text}" if fix else row_of(row)
+    return "; ".join(filter(None, (row_of(row), worked(row.failure))))
 
 
 def _words_of(memory: Hardwon, hit: Hit, query: str) -> str:

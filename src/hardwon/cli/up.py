@@ -33,7 +33,7 @@ from hardwon.cli.app import (
     thousands,
     upgraded,
 )
-from hardwon.cli.failures import best, row_of
+from hardwon.cli.failures import row_of, worked
 from hardwon.cli.table import cut, hung, width
 from hardwon.errors import HardwonError, NotFound
 
@@ -342,8 +342,8 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
         row, tokens = one.failure, thousands(screen.tokens[one.failure.id])
         calls = f"{row.occurrences:>7}" if roomy else ""
         _item(short(memory, row.id), row_of(one), f"{row.sessions:>8}{calls}{tokens:>8}")
-        if fix := best(row):
-            _item("", f"worked: {fix.text}", style=green)
+        if fixed := worked(row):
+            _item("", fixed, style=green)
     if not screen.failing:
         _item("", "No error has come back in a second session.")
     _heading("WHAT YOU KEEP TELLING THEM", "sessions")

@@ -13,6 +13,7 @@ from hardwon.cli.app import (
     day,
     green,
     iso,
+    last_met,
     print_json,
     say,
     short,
@@ -157,12 +158,15 @@ def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
 
 
 def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
+    from hardwon.store import sessions
+
     found = memory.sessions.get(id).session
     if json:
         print_json(found)
         return
     calls = f"{count(found.tool_calls, 'call')}, {count(found.errors, 'error')}"
-    say(f"{id}  session of {found.agent}, {day(found.started_at)}, {calls}, {ENDED[found.outcome]}")
+    ended = "interrupted" if sessions.stopped(memory.reading(), [id]) else found.outcome
+    say(f"{id}  session of {found.agent}, {day(found.started_at)}, {calls}, {ENDED[ended]}")
     say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
     if told := _session(memory, id)[1]:
         say(f"    {told}")
@@ -195,7 +199,7 @@ def tell_failure(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
     drawn = sparkline(spent.times, row.first_seen, row.last_seen, BINS)
     say(
         f"  {count(row.occurrences, 'time')} in {count(row.sessions, 'session')}, "
-        f"{day(row.first_seen)} {drawn} {day(row.last_seen)}; "
+        f"{', '.join(filter(None, (f'{day(row.first_seen)} {drawn} {day(row.last_seen)}', last_met(row.last_seen))))}; "
         f"cost {count(row.occurrences, 'call')} and {count(spent.tokens, 'token')}"
     )
     if row.family == "hook":

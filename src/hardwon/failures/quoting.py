@@ -465,6 +465,19 @@ _REFUSED = lazy_pattern(
 )
 
 
+_MASK = re.compile(r"(?<!\S)…(?!\S)")
+_ANSWERS = frozenset(("git", "http"))
+"""Families of what servers answer, whose words are masked: of git those that `gh` prints."""
+
+
+def titled(error: str, family: str) -> str:
+    """An error as lists for people name it: of an answer that lost its words, the command alone."""
+    said = without_speaker(error)
+    if family not in _ANSWERS or len(_MASK.findall(said)) < 2 or "HTTP " in said:
+        return error
+    return f"{error[: -len(said)].rstrip(': ') or 'a request'} failed; the server's answer is not quoted"
+
+
 def is_refusal(line: str) -> bool:
     """Whether an agent's own program speaks: it did not run the command."""
     return _REFUSED.match(without_speaker(line)) is not None

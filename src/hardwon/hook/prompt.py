@@ -161,7 +161,14 @@ def _lines(
 
 
 def _failure_line(
-    error: str, occurrences: int, sessions: int, last_seen: int, steps: str, succeeded_as: str, avoid: str
+    error: str,
+    occurrences: int,
+    sessions: int,
+    last_seen: int,
+    steps: str,
+    succeeded_as: str,
+    avoid: str,
+    confirmed: int,
 ) -> str:
     return failure_line(
         error=error,
@@ -171,6 +178,7 @@ def _failure_line(
         last_seen=last_seen,
         worked=remedy(json.loads(steps), succeeded_as),
         avoid=json.loads(avoid),
+        confirmed=confirmed,
     )
 
 

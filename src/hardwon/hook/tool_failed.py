@@ -40,7 +40,7 @@ def advice(database: str, payload: dict[str, object], config: HookConfig) -> str
     known = read.known_failure(db, found.id, project)
     if known is None:
         return _of_other_files(db, read.fix_of_kind(db, found.family, found.error_type, project))
-    words, occurrences, sessions, last_seen, steps, succeeded_as, avoid = known
+    words, occurrences, sessions, last_seen, steps, succeeded_as, avoid, confirmed = known
     line = failure_line(
         error=words,
         command="",
@@ -49,6 +49,7 @@ def advice(database: str, payload: dict[str, object], config: HookConfig) -> str
         last_seen=last_seen,
         worked=remedy(json.loads(steps), succeeded_as),
         avoid=json.loads(avoid),
+        confirmed=confirmed,
     )
     return fenced(f"{INTRODUCTION}\n- {line}", read.fence_key(db))
 

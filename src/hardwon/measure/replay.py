@@ -75,12 +75,18 @@ class Past(NamedTuple):
     """Table → the rows that it left."""
     sessions: list[Row]
 
+    @property
+    def is_session(self) -> bool:
+        """Not where a sub-agent's file is all that there is of one."""
+        return any(not row[_SUBAGENT] for row in self.sessions)
+
 
 _FAILURE = failures.OCCURRENCE_COLUMNS.index("failure")
 SESSION_COLUMNS = (
     "id agent external_id subagent root project format version path branch task started_at ended_at messages "
     "user_messages tool_calls errors unknown_records redactions outcome content_hash harvester_version"
 ).split()
+_SUBAGENT = SESSION_COLUMNS.index("subagent")
 
 
 def load(db: Database, project: str | None = None) -> list[Past]:
@@ -110,7 +116,7 @@ def _by_root(db: Database, table: str, columns: Iterable[str]) -> dict[str, list
 
 def _past(root: str, rows: list[Row], left: dict[str, list[Row]], own_tools: set[str]) -> Past:
     """`own_tools` are the failures of agents' own tools: every agent knows them, and none is to be foreseen."""
-    first = next((row for row in rows if not row[3]), rows[0])
+    first = next((row for row in rows if not row[_SUBAGENT]), rows[0])
     return Past(
         root=root,
         project=first[5],

@@ -104,7 +104,7 @@ def summarise(steps: Sequence[ReplayStep], names: dict[str, str], days: Callable
     periods = _periods(steps, days)
     return Report(
         judge=judge.VERSION,
-        sessions=len(steps),
+        sessions=_sessions(steps),
         errors=sum(step.errors for step in steps),
         foreseeable=sum(step.foreseeable for step in steps),
         foreseeable_anywhere=sum(step.foreseeable_anywhere for step in steps),
@@ -157,6 +157,11 @@ def _way(steps: Sequence[ReplayStep], name: str) -> Way:
     )
 
 
+def _sessions(steps: Sequence[ReplayStep]) -> int:
+    """As every command counts them."""
+    return sum(step.past.is_session for step in steps)
+
+
 def _median(values: Iterable[int]) -> int:
     found = list(values)
     return int(median(found)) if found else 0
@@ -182,7 +187,7 @@ def _periods(steps: Sequence[ReplayStep], days: Callable[[int], str]) -> list[Pe
     return [
         Period(
             day=days(part[0].past.started_at),
-            sessions=len(part),
+            sessions=_sessions(part),
             errors=sum(step.errors for step in part),
             foreseeable=sum(step.foreseeable for step in part),
             foreseen=sum(step.shown.get(OURS, _NOTHING).foreseen for step in part),
@@ -207,7 +212,7 @@ def _projects(steps: Sequence[ReplayStep], names: dict[str, str]) -> list[Projec
         reports.append(
             ProjectReport(
                 project=names.get(project, project),
-                sessions=len(own),
+                sessions=_sessions(own),
                 errors=sum(step.errors for step in own),
                 foreseeable=sum(step.foreseeable for step in own),
                 foreseen=sum(each.foreseen for each in shown),

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from hardwon.model.metric import Rate, rate
 from hardwon.store.database import Database, Row
+from hardwon.store.read import ROW_OF_A_LIST
 from hardwon.store.spool import OFF
 
 # Is a confidence worth what it says? Each lesson's against what later became of it.
@@ -296,14 +297,15 @@ def weekly_lessons(db: Database, window: Window) -> list[tuple[int, int]]:
 
 
 def coverage(db: Database, window: Window) -> tuple[int, int]:
-    """(distinct failures that were met, those with a fix that may be shown)."""
+    """(failures that were met, as `failures` lists them, those with a fix that may be shown)."""
     where, values = window.where("at")
     met = f"SELECT DISTINCT failure FROM occurrence WHERE {where}"
     if window.project:
         met = "SELECT failure FROM failure_in_project WHERE last_seen >= ? AND first_seen <= ? AND project = ?"
     row = db.query(
-        "SELECT count(*), coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM fix x WHERE x.failure = o.failure AND "
-        f"x.status = 'active') THEN 1 ELSE 0 END), 0) FROM ({met}) o",
+        "SELECT count(*), coalesce(sum(fixed), 0) FROM (SELECT max(CASE WHEN EXISTS (SELECT 1 FROM fix x WHERE "
+        "x.failure = failure.id AND x.status = 'active') THEN 1 ELSE 0 END) AS fixed FROM failure "
+        f"WHERE id IN ({met}) AND family <> 'agent' AND status = 'active' GROUP BY {ROW_OF_A_LIST}) listed",
         values,
     )[0]
     return int(row[0]), int(row[1])

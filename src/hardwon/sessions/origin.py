@@ -319,5 +319,9 @@ def _pasted(lines: list[str]) -> list[bool]:
 def outcome(session: Session) -> SessionOutcome:
     """How the last judged call ended; a session that the user stopped failed."""
     judged = [result.outcome for result in session.results() if result.outcome != "unknown"]
-    stopped = bool(session.messages) and session.messages[-1].text == INTERRUPTED
-    return "failure" if stopped or judged[-1:] == ["error"] else "completed" if judged else "unknown"
+    return "failure" if stopped(session) or judged[-1:] == ["error"] else "completed" if judged else "unknown"
+
+
+def stopped(session: Session) -> bool:
+    """Whether the last that happened is that the user stopped the agent."""
+    return bool(session.messages) and session.messages[-1].text == INTERRUPTED

@@ -14,7 +14,7 @@ from hardwon.store.database import Database, Row, marks
 from hardwon.store.database import marks as marks_for
 from hardwon.store.failures import FailureRow
 from hardwon.store.integrity import EventRow
-from hardwon.store.read import SHOWN_BY_KIND
+from hardwon.store.read import ROW_OF_A_LIST, SHOWN_BY_KIND
 from hardwon.store.sessions import CallRow, SessionRow
 from hardwon.text.shown import remedy
 
@@ -360,16 +360,20 @@ def last_error(db: Database, project: str | None) -> int:
 
 
 def totals(db: Database, project: str | None) -> dict[str, int]:
+    """Failures are counted as `failures` lists them: without those of agents' own tools and those that are muted."""
+    listed = "WHERE family <> 'agent' AND status = 'active'"
+    rows_of = f"SELECT count(DISTINCT {ROW_OF_A_LIST}) FROM failure {listed}"
     if project is None:
         counted = {
             "session": "session WHERE subagent = ''",
-            "failure": "failure",
             "fix": "fix",
             "lesson": "lesson WHERE status = 'active'",
         }
-        return {name: int(db.query(f"SELECT count(*) FROM {rows}")[0][0]) for name, rows in counted.items()}
+        found = {name: int(db.query(f"SELECT count(*) FROM {rows}")[0][0]) for name, rows in counted.items()}
+        return {**found, "failure": int(db.query(rows_of)[0][0])}
     held = db.query("SELECT count(*) FROM session WHERE project = ? AND subagent = ''", (project,))[0][0]
-    failed = db.query("SELECT count(*) FROM failure_in_project WHERE project = ?", (project,))[0][0]
+    here = "AND id IN (SELECT failure FROM failure_in_project WHERE project = ?)"
+    failed = db.query(f"{rows_of} {here}", (project,))[0][0]
     met = "SELECT 1 FROM failure_in_project p WHERE p.project = ? AND p.failure = x.failure"
     fixed = f"SELECT count(*) FROM fix x WHERE EXISTS ({met})"
     used = db.query("SELECT count(*) FROM lesson WHERE project = ? AND status = 'active'", (project,))[0][0]

@@ -136,8 +136,9 @@ def disputed(db: apsw.Connection) -> set[str]:
     return {lesson for several in members.values() if len(several) > 1 for lesson in several}
 
 
-KnownFailure = tuple[str, int, int, int, str, str, str]
-"""(the error, occurrences, sessions, last seen, steps as JSON, the call that worked, avoid as JSON)"""
+KnownFailure = tuple[str, int, int, int, str, str, str, int]
+"""(the error, occurrences, sessions, last seen; of its fix: steps as JSON, the call that worked, avoid as JSON, in how
+many sessions it worked)"""
 
 
 def known_failure(db: apsw.Connection, id: str, project: str) -> KnownFailure | None:
@@ -155,17 +156,18 @@ def known_failure(db: apsw.Connection, id: str, project: str) -> KnownFailure | 
     return (*row, *fix) if row and fix else None
 
 
-def _best_fix(db: apsw.Connection, id: str, project: str) -> tuple[str, str, str] | None:
+def _best_fix(db: apsw.Connection, id: str, project: str) -> tuple[str, str, str, int] | None:
     waiting = 0
-    for steps, succeeded_as, avoid, status, worth, projects in db.execute(
-        "SELECT steps, succeeded_as, avoid, status, confirmed - failed_again, projects FROM fix WHERE failure = ? "
-        "AND status IN ('active', 'candidate') ORDER BY confirmed - failed_again DESC, last_seen DESC, id",
+    for steps, succeeded_as, avoid, confirmed, status, worth, projects in db.execute(
+        "SELECT steps, succeeded_as, avoid, confirmed, status, confirmed - failed_again, projects FROM fix "
+        "WHERE failure = ? AND status IN ('active', 'candidate') "
+        "ORDER BY confirmed - failed_again DESC, last_seen DESC, id",
         (id,),
     ):
         if not told_in(project, projects):
             continue
         if status == "active":
-            return (steps, succeeded_as, avoid) if worth >= waiting else None
+            return (steps, succeeded_as, avoid, confirmed) if worth >= waiting else None
         waiting = max(waiting, worth if worth > 1 else 0)
     return None
 
@@ -176,6 +178,8 @@ SHOWN_BY_KIND = (
     "error_type = 'conflict') OR (family = 'dotnet' AND substr(error_type, 1, 3) = 'IDE'))"
 )
 """What a formatter or one rule of a linter says of each file, and files that git cannot merge: one row of a list."""
+ROW_OF_A_LIST = f"CASE WHEN {SHOWN_BY_KIND} THEN family || ' ' || error_type ELSE id END"
+"""What is the same for failures that a list shows as one row."""
 FAMILIES_BY_KIND = frozenset(("eslint", "lint", "rust", "git", "dotnet"))
 """Those that `SHOWN_BY_KIND` names: errors of others need not be looked up, which takes longer the more are known."""
 FIXES_OF_KIND = (

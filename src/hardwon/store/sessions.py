@@ -130,6 +130,20 @@ def commits_of(db: Database, names: Iterable[str]) -> dict[str, tuple[str, ...]]
     return found
 
 
+def stopped(db: Database, ids: Iterable[str]) -> set[str]:
+    """Of sessions that failed those that the user stopped: their last judged call passed, or was cut short, or none."""
+    found: set[str] = set()
+    for part in batches(sorted(set(ids))):
+        rows = db.query(
+            "SELECT id, (SELECT CASE WHEN c.evidence = 'interrupted' THEN 'ok' ELSE c.outcome END FROM call c "
+            "WHERE c.session = session.id AND c.outcome <> 'unknown' ORDER BY c.position DESC LIMIT 1) "
+            f"FROM session WHERE outcome = 'failure' AND id IN ({marks(part)})",
+            part,
+        )
+        found.update(id for id, last in rows if last != "error")
+    return found
+
+
 def of_file(db: Database, path: str) -> list[str]:
     return [row[0] for row in db.query("SELECT id FROM session WHERE path = ?", (path,))]
 
@@ -346,11 +360,12 @@ _COPIES_OF_A_STATEMENT = 4
 
 
 def best_statements(db: Database, project: str | None, limit: int) -> list[StatementRow]:
-    """Those that no lesson says, the most worth first."""
+    """Those that no lesson says, the most worth first; a lesson made of one by hand and taken back says nothing."""
     where, values = ("s.project = ? AND ", [project]) if project else ("", [])
     rows = db.query(
         f"SELECT {_STATEMENT_COLUMNS} FROM statement t JOIN session s ON s.id = t.source WHERE {where}s.owner = 'own' "
-        "AND NOT EXISTS (SELECT 1 FROM lesson_source o WHERE o.source = t.source AND o.quote = t.quote) "
+        "AND NOT EXISTS (SELECT 1 FROM lesson_source o JOIN lesson l ON l.id = o.lesson WHERE o.source = t.source "
+        "AND o.quote = t.quote AND NOT (l.status = 'archived' AND l.rule = '')) "
         "ORDER BY t.worth DESC, s.started_at DESC, t.source, t.message_index, t.nth LIMIT ?",
         (*values, _COPIES_OF_A_STATEMENT * limit),
     )

@@ -326,14 +326,16 @@ def failure_line(
     last_seen: int | None = None,
     waits: bool = False,
     hook: bool = False,
+    confirmed: int = 0,
 ) -> str:
-    """`pytest`: ModuleNotFoundError … (3x in 2 sessions, last 2026-10-03). Worked: run `uv sync`."""
+    """`pytest`: ModuleNotFoundError … (3x in 2 sessions, last 2026-10-03). Worked once: run `uv sync`."""
     lead = f"`{command}{' hook' if hook else ''}`: " if command and not error.startswith("`") else ""
     places = f"in {sessions} sessions" if sessions > 1 else "in one session"
     causes = ", various causes" if hook and occurrences > 1 and error.endswith(" failed") else ""
     last = "" if last_seen is None else f", last {day(last_seen)}" if occurrences > 1 else f", {day(last_seen)}"
     seen = f" ({f'{occurrences}x {places}{causes}' if occurrences > 1 else 'once'}{last})."
-    remedy_ = f" Worked: {worked}." if worked else " A fix waits for review." if waits else ""
+    often = " once" if confirmed == 1 else ""
+    remedy_ = f" Worked{often}: {worked}." if worked else " A fix waits for review." if waits else ""
     in_vain = [step for step in avoid if step[0] != "edit"][:2]  # another edit may help
     tried = f" Did not help: {_told(in_vain)}." if in_vain else ""
     for text in (f"{lead}{error}{seen}{remedy_}{tried}", f"{lead}{error}{seen}{remedy_}", f"{error}{seen}{remedy_}"):
@@ -350,6 +352,11 @@ SAID_KINDS = {"eslint": "js-lint", "jest": "js-test"}
 def kind_of_error(family: str) -> str:
     """A family as people read it."""
     return SAID_KINDS.get(family, family)
+
+
+def said_status(status: str) -> str:
+    """How far a lesson got, as people read it."""
+    return "rejected" if status == "invalid" else status
 
 
 def remedy(steps: Steps, succeeded_as: str) -> str:

@@ -11,7 +11,7 @@ from litestar.params import Parameter
 from litestar.response import Redirect
 
 from hardwon.api import Hardwon
-from hardwon.api.failing import EVER, Failing, failing, failing_alike
+from hardwon.api.failing import EVER, Failing, failing, failing_alike, row_with
 from hardwon.api.failures import Failures
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import NotFound
@@ -276,6 +276,7 @@ def shown(
             memory,
             failure=whole,
             tokens=sum(tokens for _, tokens in times),
+            of_kind=row_with(memory.reading(), Counted(here, EVER), id, only_here=caller.limited),
             came_back=None if caller.limited else browse.came_back(memory, [id]).get(id),
             chart=_by_week(id, [at for at, _ in times]),
             occurrences=every,

@@ -24,6 +24,7 @@ from hardwon.api import Hardwon
 from hardwon.api.access import Scope, recognise
 from hardwon.clock import ago, now, to_microseconds
 from hardwon.errors import NotFound
+from hardwon.failures.quoting import titled
 from hardwon.model.nouns import Project
 from hardwon.serve import browse, permissions
 from hardwon.serve.middleware import COOKIE, LOGIN_FORM, PAGE_HEADERS, wants_page
@@ -31,7 +32,7 @@ from hardwon.serve.problems import Problem, Refused
 from hardwon.serve.resources.health import cookie_of
 from hardwon.serve.routes import Asked, reading
 from hardwon.store import meta
-from hardwon.text.shown import clean, kind_of_error
+from hardwon.text.shown import clean, kind_of_error, said_status
 
 PER_PAGE = 50
 _MAX_PROJECTS_OFFERED = 300
@@ -68,7 +69,8 @@ def _environment() -> jinja2.Environment:
         del made.filters[unsafe]
     made.globals.update(url=url, version=__version__)
     made.filters.update(ago=_ago, exact=_exact, iso=datetime.isoformat, short=short, count=count)
-    made.filters.update(kind_of_error=kind_of_error)
+    made.filters.update(title_of=lambda failure: titled(failure.error, failure.family))
+    made.filters.update(kind_of_error=kind_of_error, said_status=said_status)
     made.filters.update(spoken=spoken, blocks=blocks, by_whom=lambda trust: SAID_BY.get(trust, trust))
     return made
 

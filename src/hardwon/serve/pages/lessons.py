@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 from litestar import Response, Router
 from litestar.params import Parameter
@@ -12,7 +12,7 @@ from litestar.response import Redirect
 
 from hardwon.api import Hardwon
 from hardwon.api.lessons import Lessons
-from hardwon.api.review import Review
+from hardwon.api.review import Review, Waiting
 from hardwon.api.store import Store
 from hardwon.errors import NotFound
 from hardwon.harvest.walk import Progress
@@ -196,6 +196,7 @@ def _forget(actor: str, id: str, memory: Hardwon, progress: Progress) -> tuple[s
 
 # One candidate at a time, with its quote in context: yes, no, edit, merge, skip, undo.
 
+_SAID_SHOWN = 20
 _QUEUE, _ALL = 200, 500
 """How many wait in a row on the page; how many are decided at once."""
 _DONE = {"promote": "Approved", "reject": "Rejected", "edit": "Edited and approved", "merge": "Merged"}
@@ -243,8 +244,41 @@ def candidate(
             edit=edit,
             kinds=KINDS,
             conflicts=memory.review.conflicts(project=holder),
+            said=_said(memory, holder) if not (caller.limited or rule or session) else [],
             work=of_home(memory.home, "review"),
         )
+
+
+class SaidSentence(NamedTuple):
+    """A sentence that may be a rule, and where it was typed."""
+
+    sentence: Waiting
+    project: str
+    session: str
+    message: int
+
+
+def _said(memory: Hardwon, project: str | None) -> list[SaidSentence]:
+    found = memory.review.said(project=project)[:_SAID_SHOWN] if memory.exists else []
+    places = [one.id.split("/") for one in found]
+    of = {id: memory.sessions.get(id).session.project for id, *_ in places}
+    return [SaidSentence(one, of[id], id, int(at)) for one, (id, at, _) in zip(found, places, strict=True)]
+
+
+@action("/review/said")
+def decide_said(request: Asked) -> Redirect:
+    """Whether a typed sentence is a rule."""
+    sent, caller = frame.form(request), permissions.of(request)
+    caller.need_whole_store()
+    decision = sent.get("decision", "")
+    if decision not in ("promote", "reject"):
+        raise bad("no such decision")
+    with pool(request).writing() as memory, memory.writing().transaction():
+        review = Review(memory, caller.actor)
+        last = max((event.number for event in review.history(limit=1)), default=0)
+        (review.keep_said if decision == "promote" else review.drop_said)(sent.get("said", ""))
+        events = [event.number for event in reversed(review.history()) if event.number > last]
+    return then(url("review", **_kept(sent), did=decision, undo=".".join(map(str, events))))
 
 
 @action("/review/all")
@@ -357,6 +391,7 @@ router = Router(
         decide,
         candidate,
         decide_all,
+        decide_said,
         undo,
         settle,
         decide_candidate,

@@ -28,6 +28,7 @@ from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, not
 from hardwon.serve.routes import page as cut
 from hardwon.store import attempts
 from hardwon.store.pages import Mark
+from hardwon.store.sessions import stopped
 
 _MESSAGES = 100
 """Of a transcript, at once."""
@@ -58,6 +59,7 @@ def listed(
             agents=browse.agents(memory),
             work=of_home(memory.home, "forget"),
             sessions=rows.items,
+            stopped=stopped(memory.reading(), [one.id for one in rows.items]) if rows.items else set(),
             total=browse.count_of_sessions(memory, project=holder, agent=agent or None),
             titles=browse.titles(memory, [one.id for one in rows.items]),
             taught=browse.taught(memory, [one.id for one in rows.items]),
@@ -91,6 +93,7 @@ def shown(
             request,
             memory,
             session=found.session,
+            stopped=bool(stopped(memory.reading(), [id])),
             title=browse.titles(memory, [id])[id],
             calls=[one for one in found.calls if q.lower() in one.subject.lower()][:_CALLS] if not transcript else [],
             q=q,
