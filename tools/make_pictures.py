@@ -26,8 +26,8 @@ from hardwon import Hardwon
 REPOSITORY = Path(__file__).parent.parent
 PICTURES = REPOSITORY / "docs" / "pictures"
 COLUMNS = 100
-UNSTEADY = re.compile(r" in \d+ s\.")
-"""How long it took is another each time."""
+UNSTEADY = re.compile(r" in \d+ s(?=\.)|, last met [^:]+ ago")
+"""How long it took, and how long ago it was, is another each time."""
 FRAME = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
 .{unique_id}-matrix {{ font: {char_height}px/{line_height}px ui-monospace, Menlo, Consolas, monospace; }}
@@ -68,7 +68,7 @@ def terminal() -> str:
         done = subprocess.run(command, env=environment(Path(folder)), capture_output=True, text=True, check=True)
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     console.print(Text.assemble(("$ ", "bold green"), ("hardwon up --demo", "bold")))
-    console.print(Text.from_ansi(UNSTEADY.sub(".", done.stdout)))
+    console.print(Text.from_ansi(UNSTEADY.sub("", done.stdout)))
     return console.export_svg(title="hardwon up", theme=MONOKAI, code_format=FRAME, unique_id="up")
 
 

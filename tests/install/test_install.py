@@ -328,7 +328,7 @@ def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, ho
     assert (first.endswith(" failed."), worst.split()[0]) == (True, "BAD"), "what is wrong comes first"
     assert "claude-code: its Python is gone (/gone/python): `hardwon install claude-code` repairs it" in doctor.stdout
     path.write_text(path.read_text()[:-3])
-    assert "cannot be read: it is not valid JSON" in hardwon("status").stdout
+    assert "cannot be read: it is not valid JSON" in hardwon("status", env={**os.environ, "COLUMNS": "1000"}).stdout
 
 
 def test_settings_that_are_broken_without_us_are_none_of_our_business(user: Path) -> None:
