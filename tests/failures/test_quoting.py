@@ -245,10 +245,25 @@ def test_what_came_from_the_network_is_not_quoted(tool: str, command: str) -> No
     assert "wobbly" in error_line(found, "Bash", "reefctl prime")
 
 
-def test_of_several_the_newest_is_told_as_it_was() -> None:
-    lines = [f"cat: docs/part-{number}.md: No such file or directory" for number in ("07", "11")]
-    assert example(lines, "shell") == lines[0]
-    assert example([], "shell") == ""
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([], ""),
+        (["tide: not primed"], "tide: not primed"),
+        (["`cd ebb`: no path", "`cd flow`: no path"], "`cd …`: no path"),
+        (["`make ebb`: no path", "`npm run ebb`: no path"], "no path"),
+        (
+            ["cat: docs/part-07.md: No such file", "cat: docs/part-11.md: No such file"],
+            "cat: docs/part-….md: No such file",
+        ),
+        (["cat: docs/part-07.md: No such file", *["cat: NOTES.md: No such file"] * 2], "cat: NOTES.md: No such file"),
+        (["cat: ebb.md: No such file", "cat: flow.txt: No such file"], "cat: ebb.md: No such file"),  # the newest
+        (["read /srv/…/ebb", "read /srv/…/flow"], "read /srv/…/ebb"),
+        (["no tide at 7 in ebb", "no tide at 9 in flow"], "no tide at 7 in ebb"),
+    ],
+)
+def test_of_several_lines_is_told_what_most_of_them_say(lines: list[str], told: str) -> None:
+    assert example(lines, "shell") == told
 
 
 def test_the_place_is_left_out_where_it_is_another_one_each_time() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from hardwon import Hardwon
 from hardwon.failures.ledger import examine
-from hardwon.harvest.rules.pitfalls import fix_drafts
+from hardwon.harvest.rules.pitfalls import fix_drafts, fix_sentence
+from hardwon.model.failure import Step
 from hardwon.sessions.reader import read
 from tests.conftest import ClaudeSession
 
@@ -24,6 +25,12 @@ def test_an_option_that_is_not_known_here_is_told_with_what_works(tmp_path: Path
     )
     (lesson,) = lessons(session, tmp_path)
     assert lesson == "Replace `-A` with `-vet`: the first fails here with cat: illegal option -- A."
+
+
+def test_what_is_replaced_says_in_which_command_where_nothing_else_does() -> None:
+    step = Step("replace", "`<id>` with `#<id>`")
+    said = fix_sentence("error: Tide with ID N not found", "reefctl tide get 001", [step], "")
+    assert said.startswith("In `reefctl tide get`, replace `<id>` with `#<id>`: the first fails here with error: Tide")
 
 
 def test_what_git_ignores_is_left_out_in_the_words_of_the_error(tmp_path: Path) -> None:

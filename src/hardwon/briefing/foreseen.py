@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardwon.briefing.policy import FAILURES_TOLD, against_failure, unlikely
+from hardwon.briefing.policy import FAILURES_TOLD, LEAST_CHANCE_OF_A_FIX, against_failure, unlikely
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.quoting import (
@@ -142,6 +142,13 @@ def failure_lines(
         why = _why_failure(one, chance, fits.get(one.row.id, 0.0))
         lines.append(as_line(one, fixes[one.row.id], round(value, 9), why))
     return lines
+
+
+def gone(db: Database, project: str, *, only_here: bool) -> set[str]:
+    """The failures that will hardly be met again: what worked against them helps nobody any more."""
+    starts = tuple(sessions.starts(db, project, SESSIONS_REMEMBERED))
+    judged, _ = kept(db, _judged, project, starts, (), only_here)
+    return {one.row.id for one, _, chance in judged if chance is not None and chance.value < LEAST_CHANCE_OF_A_FIX}
 
 
 _Judged = list[tuple[Likely, str, Chance | None]]

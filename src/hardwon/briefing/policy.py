@@ -50,6 +50,8 @@ SPARE_OF_EACH = 8
 SPARE_LINES = 16
 LEAST_CHANCE, LEAST_CHANCE_OF_THE_FIRST = 0.04, 0.02
 """What a failure's line needs, and the likeliest of them: where errors do not come back that is the only one."""
+LEAST_CHANCE_OF_A_FIX = 0.005
+"""That a failure comes back, where a lesson says what worked against it: other lessons do not fade like that."""
 LESSON_TOKENS = 1_800
 """Most of a budget that lessons, and what else a task brings, may take."""
 REMINDER_TOKENS = 300

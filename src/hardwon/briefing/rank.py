@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from hardwon.briefing.foreseen import counted, failure_lines
+from hardwon.briefing.foreseen import counted, failure_lines, gone
 from hardwon.briefing.policy import (
     FAILURES_TOLD,
     LESSONS_TOLD,
@@ -131,6 +131,7 @@ def ranked(
         db, request.project, fits, left_out, only_here=request.only_here, once_is_enough=request.once_is_enough
     )
     said = {line.id for line in likely[:FAILURES_TOLD]}
+    over = gone(db, request.project, only_here=request.only_here)
     disputed = kept(db, lessons.disputed)
     known = _known_lessons(db, request, fits)
     lost = adrift(db, request.project) | written_down(db, request.project, known)
@@ -144,6 +145,8 @@ def ranked(
         )
         if not reason and lesson.failure in said:
             reason = f"said by the failure {lesson.failure}"
+        if not reason and lesson.failure in over:
+            reason = f"the failure {lesson.failure} has not come back for many sessions"
         reason = reason or lost.get(lesson.id, "") or outlived(lesson.rule, lesson.last_confirmed, now)
         fit = fits.get(lesson.id, 0.0)
         if not reason and fit < least and not _always_told(lesson):

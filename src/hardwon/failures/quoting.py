@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -391,16 +392,20 @@ _AT_A_PLACE = lazy_pattern(
 
 
 def example(lines: Sequence[str], family: str) -> str:
-    """The newest of several lines of one error, without the place where that is another one each time.
+    """What is said of an error that was met with several lines, the newest first: nothing that most of them do not say.
 
-    Of a hook that stops for another reason each time, its first step.
+    That is the line that most of them are; or one without the place, the command or the part of a name that is another
+    one each time. Of a hook that stops for another reason each time, its first step.
     """
     newest = lines[0] if lines else ""
-    if family == "hook" and len({*lines}) > 1 and (step := re.match(r"(.+?)(?: … .+)? failed\b", newest)):
-        return f"{step.group(1)} failed"
-    parts = [found.groupdict("") for line in lines if (found := _AT_A_PLACE.match(line))]
-    if len({*lines}) < 2 or len(parts) < len(lines) or not (parts[0]["file"] and parts[0]["mark"]):
+    if len({*lines}) < 2:
         return newest
+    if family == "hook" and (step := re.match(r"(.+?)(?: … .+)? failed\b", newest)):
+        return f"{step.group(1)} failed"
+    usual, times = Counter(lines).most_common(1)[0]
+    parts = [found.groupdict("") for line in lines if (found := _AT_A_PLACE.match(line))]
+    if len(parts) < len(lines) or not (parts[0]["file"] and parts[0]["mark"]):
+        return usual if times * 2 > len(lines) else _in_common([*dict.fromkeys(lines)], usual)
     told = parts[0]
     if len({one["file"] for one in parts}) > 1:
         if not any(map(_NAMED.search, _TOKEN.findall(_KIND.sub("", told["said"])))):
@@ -410,6 +415,49 @@ def example(lines: Sequence[str], family: str) -> str:
         told |= {"line": ""}
     head = f"{told['file']}{told['line']}{told['mark']} ".lstrip()
     return f"{told['lead']}{head}{told['said']}{told['place']}"
+
+
+_LEAST_IN_COMMON = 4
+"""Letters of names: what shares fewer says nothing about all of them."""
+
+
+def _in_common(lines: Sequence[str], usual: str) -> str:
+    """The usual line with an ellipsis where its command or a word is another one in other lines."""
+    leads = [found[0] if (found := _LEAD.match(line)) else "" for line in lines]
+    lead = leads[0] if len({*leads}) == 1 else _alike_lead(leads)
+    said = [line.removeprefix(own).split(" ") for line, own in zip(lines, leads, strict=True)]
+    if len({len(words) for words in said}) > 1:
+        return usual
+    each = list(zip(*said, strict=True))
+    different = [words for words in each if len({*words}) > 1]
+    if len(different) > 1 or any("…" in word for words in different for word in words):
+        return usual
+    told = [_alike(words) if len({*words}) > 1 else words[0] for words in each]
+    return f"{lead}{' '.join(told)}" if all(told) else usual
+
+
+def _alike_lead(leads: Sequence[str]) -> str:
+    """The first words of several commands before an error, where they are the same."""
+    same = _same([lead.strip("`: ").split() for lead in leads])
+    return f"`{' '.join(same)} …`: " if same else ""
+
+
+def _alike(words: Sequence[str]) -> str:
+    """The whole parts with which several names begin and end; empty where they have too little in common."""
+    each = [_PART.findall(word) for word in words]
+    begin = _same(each)
+    end = _same([parts[len(begin) :][::-1] for parts in each])[::-1]
+    told = f"{''.join(begin)}…{''.join(end)}"
+    is_part_of_one = any(len(parts) == len(begin) + len(end) for parts in each)
+    return told if sum(map(str.isalnum, told)) >= _LEAST_IN_COMMON and not is_part_of_one else ""
+
+
+_PART = lazy_pattern(r"[/\\#._:=-]|[^/\\#._:=-]+")
+
+
+def _same(each: Sequence[Sequence[str]]) -> list[str]:
+    """With what all of them begin."""
+    return [first[0] for first in itertools.takewhile(lambda of: len({*of}) == 1, zip(*each, strict=False))]
 
 
 @lru_cache(maxsize=1 << 8)  # an error is asked about several times

@@ -369,6 +369,7 @@ def rows(known: Known) -> Drawn:
 
 # The commands of a project that may be told, counted over its sessions.
 
+_SHARE_OF_A_FORM = 1 / 2
 SESSIONS_OF_A_FORM = 2
 """A command is told as it was written once it worked so in that many sessions; before, by its name alone."""
 
@@ -446,9 +447,14 @@ def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collecti
     found = [
         Command(name, text, purposes[name], worked[name], failed[name], broken[name])
         for name in sorted(purposes)
-        if (text := _form(forms[name], sessions) or (name if is_known(name) else ""))
+        if (text := _told_as(name, _form(forms[name], sessions), forms[name], len(worked[name]), is_known(name)))
     ]
     return sorted(found, key=lambda command: (-len(command.worked), -len(command.failed), command.key))
+
+
+def _told_as(name: str, form: str, forms: Counter[str], worked: int, known: bool) -> str:
+    """As a command is told: its name, where what is counted are many forms of it."""
+    return form if form and (not known or forms[form] >= worked * _SHARE_OF_A_FORM) else name if known else ""
 
 
 def _ran_apart(history: Sequence[Sequence[_RanAs]]) -> set[tuple[str, str]]:

@@ -27,7 +27,7 @@ PROVED_BY_ANOTHER = (HINTED, COINCIDENCE)
 _OFFERED = (OFFERED, OFFERED.replace("Hardwon", home.FORMER_NAME.title()))
 """As it stands in stores of any age."""
 _MAX_VISITS = 20
-_MAX_EXAMPLES = 8
+_MAX_EXAMPLES = 64
 """Newest occurrences whose words an error is told with."""
 _MAX_OCCURRENCES_TOLD = 20
 _SHORTEST_QUOTED, _LONGEST_QUOTED = 12, 300
@@ -323,6 +323,7 @@ def _refresh_projects(db: Database, id: str) -> str:
     family = next((family for (family,) in db.query("SELECT family FROM failure WHERE id = ?", (id,))), "")
     everywhere = _words([row for rows in met.values() for row in rows], family)
     met.pop(None, None)
+    said = {project: _words(rows, family) for project, rows in met.items()}
     db.bulk(
         insert("failure_in_project", IN_PROJECT_COLUMNS),
         (
@@ -333,11 +334,11 @@ def _refresh_projects(db: Database, id: str) -> str:
                 len({row[0] for row in rows}),
                 rows[0][1],
                 rows[-1][1],
-                rows[-1][2],
+                next((row[2] for row in reversed(rows) if row[6] == said[project]), rows[-1][2]),
                 ",".join(sorted({row[3] for row in rows})),
                 f"{rows[-1][4]} message {rows[-1][5]}",
                 _visits(rows),
-                _words(rows, family),
+                said[project],
             )
             for project, rows in met.items()
         ),
@@ -346,7 +347,7 @@ def _refresh_projects(db: Database, id: str) -> str:
 
 
 def _words(rows: list[Row], family: str) -> str:
-    """What the newest occurrence says, in its own words."""
+    """What an error says, in the words of its newest occurrences."""
     from hardwon.failures.quoting import example  # noqa: PLC0415 - as long to load as the store: who reads needs none
 
     newest = sorted((row for row in reversed(rows) if row[6]), key=lambda row: -row[1])[:_MAX_EXAMPLES]

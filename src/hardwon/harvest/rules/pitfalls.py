@@ -101,6 +101,10 @@ _CODE_BEFORE_A_FRAGMENT = lazy_pattern(r"^([A-Z]{2,8}\d{3,6}): [a-z…].*$")
 """What is left where a sentence began with an order: the code says it better."""
 
 
+_SPEAKS = lazy_pattern(r"(?!error|fatal|warning)[a-z][\w.-]*: ")
+"""The program that an error is of stands before it."""
+
+
 def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_as: str) -> str:
     """The fix in one sentence; where it was done to the file that the error named, of any such file."""
     signature, steps = _of_any_file(_CODE_BEFORE_A_FRAGMENT.sub(r"\1", signature.rstrip(".")), steps)
@@ -111,7 +115,10 @@ def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_
         error = _OWN_WORDS.get(signature, signature)
         return f"Leave `{steps[0].what}` out of `{_general(whole)}`, or it fails with: {error}."
     if steps and steps[0].action == "replace":
-        return f"Replace {steps[0].what}: the first fails here with {signature}."
+        program = re.escape(gist.split(" ")[0])
+        is_named = _SPEAKS.match(signature) or re.search(rf"(?<!\w){program}(?!\w)", f"{steps[0].what} {signature}")
+        begin = "Replace" if is_named else f"In `{_general(gist)}`, replace"
+        return f"{begin} {steps[0].what}: the first fails here with {signature}."
     if worked and worked.startswith(gist):
         gist = tools.brief(command, _CHARACTERS_PER_FAILED_CALL)  # or both would read the same
     why = "because files are not formatted" if signature.startswith("format:") else f"with {signature}"
