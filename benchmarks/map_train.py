@@ -193,7 +193,7 @@ def _walked(project: Project) -> tuple[list[Task], list[Task]]:
 
 def _task(known: Known, words: str, edited: frozenset[str], looked: frozenset[str]) -> Task:
     evidence = Evidence(known, words or "-")
-    general = [without_task(file, lately(len(known.visits))) for file in known.files]
+    general = [without_task(file.edited, lately(len(known.visits))) for file in known.files]
     rows = evidence.rows or [(0.0,) * len(SIGNALS)] * len(known.files)
     return Task(
         np.array(rows),

@@ -101,7 +101,7 @@ def _print(found: Map, *, task: str, whole: bool) -> None:
         say() if number else None
         table(
             (heading, "WHY"),
-            [(name, why.replace(f" of {of_all} ", " ")) for name, why in rows],
+            [(name, _without_all(why, of_all)) for name, why in rows],
         )
 
 
@@ -109,6 +109,11 @@ def _number_of_sessions(whys: Sequence[str]) -> str:
     """Of how many sessions most of these speak; empty where none does."""
     found = Counter(_OF_ALL.findall(" ".join(whys))).most_common(1)
     return found[0][0] if found else ""
+
+
+def _without_all(why: str, sessions: str) -> str:
+    """What speaks for a row, where all rows are of so many sessions."""
+    return why.replace(f" in 1 of {sessions} sessions", " in 1 session").replace(f" of {sessions} sessions", " sessions")
 
 
 def _says_little(why: str) -> bool:
@@ -210,7 +215,7 @@ def how(
         sessions = _number_of_sessions([one.why for one in found])
         if sessions:
             say(f"Of {sessions} sessions that touched files or ran commands:\n")
-        table(("COMMAND", "WHY"), [(one.command, one.why.replace(f" of {sessions} ", " ")) for one in found])
+        table(("COMMAND", "WHY"), [(one.command, _without_all(one.why, sessions)) for one in found])
 
 
 def resume(

@@ -397,7 +397,10 @@ def likely(known: Known, evidence: Evidence, weights: Weights = WEIGHTS) -> list
     """Of each file of the map its chance to be needed, all together one: what is told first has the highest."""
     if not evidence.rows:
         recent = lately(len(known.visits))
-        return _shares_of_one([_weighed(WITHOUT_TASK, without_task(file, recent)) for file in known.files])
+        used = [file.edited for file in known.files]
+        if not any(used):  # some logs do not say which file was edited
+            used = [file.looked for file in known.files]
+        return _shares_of_one([_weighed(WITHOUT_TASK, without_task(numbers, recent)) for numbers in used])
     chances = _shares_of_one([_weighed(weights, row) for row in evidence.rows])
     habit = [len(file.touched) for file in known.files]
     learned = len(known.visits) / (len(known.visits) + _SESSIONS_OF_HABIT)
@@ -410,9 +413,9 @@ def lately(count: int) -> list[float]:
     return [0.5 ** ((count - 1 - number) / _HALF_LIFE_SESSIONS) for number in range(count)]
 
 
-def without_task(file: File, recent: Sequence[float]) -> tuple[float, ...]:
+def without_task(edited: Sequence[int], recent: Sequence[float]) -> tuple[float, ...]:
     """What speaks for a file where nobody has said yet what to do: edited lately, edited often."""
-    return math.fsum([recent[number] for number in file.edited]), math.log1p(len(file.edited))
+    return math.fsum([recent[number] for number in edited]), math.log1p(len(edited))
 
 
 def _weighed(weights: Weights, signals: tuple[float, ...]) -> float:
@@ -471,7 +474,8 @@ class Ranked:
             ]
             whole = sum(weighed) or 1.0
             chances = [value / whole for value in weighed]
-        return sorted(zip(chances, self.known.files, strict=True), key=lambda one: (-one[0], one[1].path))
+        found = zip(chances, self.known.files, strict=True)
+        return sorted(found, key=lambda one: (-one[0], -len(one[1].touched), one[1].path))
 
     def topical(self, file: File) -> float:
         """What the task itself says for a file."""
