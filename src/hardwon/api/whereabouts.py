@@ -91,15 +91,14 @@ def paths_ending(db: Database, project: str, name: str) -> list[str]:
 
 
 def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
-    """The commands that ran here and worked, those that fit the words best first, each as it was written."""
+    """The commands that ran here and worked, those that fit the words best first; counted as the map counts them."""
     said = set(terms(words))
     wanted = said - {"run"} or said  # any command is run
     history = trips(db, project)[-VISITS_KEPT:]
     known = draw(history, worded=False)
     at = now()
     found = []
-    as_written = [[run._replace(command=run.text or run.command) for run in trip.ran] for trip in history]
-    for command in commands_told(as_written, 1, scripts_of(here(db, project))):
+    for command in commands_told([trip.ran for trip in history], 1, scripts_of(here(db, project))):
         own = {*terms(command.text), *terms(command.key), *terms(command.purpose)}
         shared = len(wanted & own) / len(wanted) if wanted else 1.0
         if shared and command.worked:

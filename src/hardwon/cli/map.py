@@ -113,7 +113,8 @@ def _number_of_sessions(whys: Sequence[str]) -> str:
 
 def _without_all(why: str, sessions: str) -> str:
     """What speaks for a row, where all rows are of so many sessions."""
-    return why.replace(f" in 1 of {sessions} sessions", " in 1 session").replace(f" of {sessions} sessions", " sessions")
+    why = why.replace(f" in 1 of {sessions} sessions", " in 1 session")
+    return why.replace(f" of {sessions} sessions", " sessions")
 
 
 def _says_little(why: str) -> bool:

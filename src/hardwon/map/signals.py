@@ -517,5 +517,10 @@ def worth_telling(ranked: Ranked) -> list[File]:
         for chance, file in ranked.files[: 2 * _FILES_TOLD]
         if chance >= _LEAST_CHANCE
         and ranked.topical(file) >= _LEAST_TOPICAL
-        and not ranked.evidence.asked.names(file.path)
+        and not _is_known_from_the_task(ranked.evidence.asked, file.path)
     ][:_FILES_TOLD]
+
+
+def _is_known_from_the_task(asked: Asked, path: str) -> bool:
+    """Of a file at the top its name without the ending is enough: "the changelog"."""
+    return asked.names(path) if "/" in path else asked.hints(path)
