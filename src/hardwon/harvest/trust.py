@@ -27,6 +27,9 @@ from hardwon.text.words import language, language_of_prose, terms
 # An agent reads a page and says the same in its own message, or runs what the page proposed: that is no second
 # source. The check looks back only, at what stood in the session before.
 
+TYPED_CHARACTERS = 2_500
+"""A longer message is a document: what of it are the user's own words cannot be told."""
+FENCED = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
 _KEEP_REFUSALS_APART = frozenset(("openhands", "copilot-cli", "aider"))
 
 
@@ -83,6 +86,45 @@ def found_by_agent(session: Session, said: Sequence[tuple[str, int]], is_own: Ca
         and all(is_own(name, index) for name in heard.named_and_not_typed(sentence, index))
         for sentence, index in said
     ]
+
+
+def first_said(session: Session, wanted: frozenset[str], last: int) -> tuple[frozenset[str], frozenset[str]]:
+    """Of words and names: what the user typed, or the agent said or did before it can have read it; and what it read.
+
+    Up to a message. A name is found as it is written, a word by its terms.
+    """
+    names = {name: name.lower() for name in wanted if not name.isalnum() or name != name.lower()}
+    words = wanted - names.keys()
+    said: set[str] = set()
+    heard: set[str] = set()
+    for message in session.messages[: last + 1]:
+        if _is_typed(message):
+            said |= _present(FENCED.sub("\n", message.text), words, names)
+    for message in session.messages[: last + 1]:
+        read = [part.text for part in message.beside]
+        read += [message.text] if message.origin != "agent" and not _is_typed(message) else []
+        for text in filter(None, read):
+            heard |= _present(text, words, names) - said
+        own = message.text if message.origin == "agent" else ""
+        done = (f"{call.command} {call.target} {call.detail}" for call in message.calls)
+        said |= _present(" ".join((own, *done)), words, names) - heard
+        for result in message.results:
+            if result.text and result.evidence != "rejected":
+                heard |= _present(result.text, words, names) - said
+    return frozenset(said), frozenset(heard)
+
+
+def _is_typed(message: Message) -> bool:
+    return message.origin == "user" and len(FENCED.sub("", message.text)) <= TYPED_CHARACTERS
+
+
+def _present(text: str, words: frozenset[str], names: dict[str, str]) -> frozenset[str]:
+    if not text:
+        return frozenset()
+    lower = comparable(text).lower() if names else ""
+    found = {name for name, written in names.items() if written in lower}
+    present = frozenset(_words(text))
+    return words.intersection(present.union(chain.from_iterable(map(_terms, present)))).union(found)
 
 
 def _may_be_forged(session: Session) -> set[int]:

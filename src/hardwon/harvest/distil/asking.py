@@ -7,7 +7,7 @@ because it was stopped, is taken up by the next one where it ended, and nothing 
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +24,8 @@ from hardwon.harvest.distil.claims import (
     grounded,
     in_own_words,
     items,
+    names_in,
+    whose_words,
     with_true_origins,
     words_of,
 )
@@ -296,13 +298,30 @@ class _Run:
 
 
 def _with_own_words(question: Question, claims: list[Claim]) -> list[Claim]:
-    """Each with whether its words are the model's own in all sessions that it cites."""
+    """Each with whether its words are the model's own in all sessions that it cites, and who had them first there."""
     echoes: set[str] = set()
+    said: defaultdict[str, set[str]] = defaultdict(set)
+    heard: defaultdict[str, set[str]] = defaultdict(set)
     for one in question.sessions:
         cited = [claim for claim in claims if any(quote.session == one.id for quote in claim.quotes)]
+        if not cited:
+            continue
         own = in_own_words(one.session, cited, one.id)
         echoes.update(claim.text for claim, is_own in zip(cited, own, strict=True) if not is_own)
-    return [replace(claim, own=claim.text not in echoes) for claim in claims]
+        said_here, heard_here = whose_words(one.session, cited, one.id)
+        for claim in cited:
+            said[claim.text] |= said_here
+            heard[claim.text] |= heard_here
+    return [
+        replace(
+            claim,
+            own=claim.text not in echoes,
+            said=sorted(said[claim.text] & wanted),
+            heard=sorted(heard[claim.text] & wanted - said[claim.text]),
+        )
+        for claim in claims
+        for wanted in [words_of(claim.text).union(names_in(claim.text))]
+    ]
 
 
 def _clean(text: str, scrubber: Scrubber) -> str:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hardwon.failures.provenance import doubt, may_be_shown
 from hardwon.failures.turns import Turn, turns
-from hardwon.harvest.trust import found_by_agent, with_origins
+from hardwon.harvest.trust import first_said, found_by_agent, with_origins
 from hardwon.model.lesson import DISTILLED, Draft, Kind, Source
 from hardwon.model.session import Origin, Session
 from hardwon.text.words import FUNCTION_WORDS, terms
@@ -151,6 +151,10 @@ class Claim(Struct, frozen=True):
     wide: bool = True
     own: bool = False
     """Whether its words are the model's for what was said, and not those of what the agent had read."""
+    said: list[str] = []
+    """Of its words and names, what the user typed, or the agent had before something that it read."""
+    heard: list[str] = []
+    """What neither of them had before."""
 
 
 class Entry(NamedTuple):
@@ -327,6 +331,13 @@ def in_own_words(session: Session, claims: Sequence[Claim], id: str) -> list[boo
     return [is_own or not text for text, is_own in zip(own, found, strict=True)]
 
 
+def whose_words(session: Session, claims: Sequence[Claim], id: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Of the words and names of claims that cite a session: what user or agent had first in it, and what they heard."""
+    wanted = frozenset().union(*(words_of(claim.text).union(names_in(claim.text)) for claim in claims))
+    last = max(quote.message for claim in claims for quote in claim.quotes if quote.session == id)
+    return first_said(session, wanted, last)
+
+
 def _without_what_was_printed(claim: Claim) -> str:
     """A claim without the runs of its words that stand in lines of output which may be told."""
     words = claim.text.split()
@@ -378,7 +389,10 @@ FREE = frozenset(
         "instead when via per also both each within during about regarding before after until run first then while "
         "one thing way order set get go going please like just well ever "
         "kept located called named defined follow here stay belong go come include contain mean meant ask say write "
-        "describe itself own give "
+        "describe itself own give left open "
+        "utilisateur veut voulu préfère choisi demande usuario quiere prefiere pide usuário quer prefere pede pediu "
+        "benutzer nutzer will möchte bevorzugt utente vuole preferisce gebruiker wil 用户 ユーザー agente selon según "
+        "segundo laut "
     )
 ).union(terms(" ".join(FUNCTION_WORDS))) - NEGATIONS.union(terms("only nur because weil porque"))
 """Words that join what the quotes say, and add nothing to it."""
@@ -420,7 +434,7 @@ def content(text: str, free: frozenset[str]) -> set[str]:
 
 def names_in(text: str) -> list[str]:
     """Identifiers, paths, flags, commands and numbers."""
-    return sorted({next(filter(None, found)).strip(".") for found in _NAMED.findall(text)} - _NO_NAMES)
+    return sorted({next(filter(None, found)).strip(".'\"") for found in _NAMED.findall(text)} - _NO_NAMES - {""})
 
 
 def is_in(name: str, quotes: Sequence[Quote] | Sequence[Entry]) -> bool:

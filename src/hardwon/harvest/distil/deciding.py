@@ -26,7 +26,8 @@ from hardwon.harvest.distil.claims import (
     words_of,
 )
 from hardwon.harvest.trust import Admission
-from hardwon.text.words import is_without_spaces, terms
+from hardwon.scrub.rules.told_passwords import is_common
+from hardwon.text.words import terms
 
 NOTED = "noted in one session"
 """Told as that, apart from what is believed, until a second session or a person says so."""
@@ -35,24 +36,20 @@ _SHARE_OF_ONE_MESSAGE = 0.5
 _SHARE_FOR_A_SECOND_SOURCE = 0.6
 """Of a claim's words that must stand in a quote for it to say the same."""
 _RELATED_WORDS = 2
-_WORDS_NOBODY_SAID = 2
-_SHARE_NOBODY_SAID = 0.2
-"""Of what is told as unconfirmed: words that none of its quotes has; never a name, a number or a negation."""
-_SHARE_AT_THE_JOINTS = 0.25
-"""The same where no spaces part words, and pairs of characters stand for them: joining two passages makes new ones."""
 _SIGNS_OF_DENIAL = re.compile("[不没沒别別勿禁無无未]|ない|なく|ません|안 |없")
 """Negations of such scripts, which no word stands for."""
-_SHARE_OF_WHAT_IS_MEANT = 0.4
-"""Of a claim's words that the user typed, where the others are the model's for it."""
-_SHARE_OF_WHAT_IS_PUT_OTHERWISE = 0.6
-"""The same of what the user typed, the agent found out and commands showed."""
+_SHARE_HEARD, _SHARE_HEARD_OF_AN_ECHO = 0.4, 0.25
+"""Of a claim's words: what stood first in something that the agent read."""
+_SHARE_SAID = 0.4
+_WORDS_LOST = 2
+"""Of a claim's, that what the user said may lack: it is how it is put."""
+_NUMBER = re.compile(r"(?=\D{0,3}\d)[\w.,:/%]{1,6}")
+"""A size, a count, a duration, a name of three signs: `60s`, `22/22`, `E2E`."""
 _FAILS = "` fails"
 _LONGEST_TOLD = 240
 _LETTERS_OF_A_SLIP = 5
 _ALIKE = 0.83
 """Of the letters of two words, one of them mistyped: `frontned`, `behing`."""
-_REASONS = frozenset(terms("because since although though whether now made done over several everywhere"))
-"""Joins that add a little: free in what is told as unconfirmed alone."""
 _MEASURED = frozenset(
     terms("fail fails failed works worked pass passes passed help helps succeed succeeds command needs")
 )
@@ -141,13 +138,18 @@ def _heads(text: str) -> list[str]:
     """
     bare = _CODE.sub(lambda code: "_" * len(code[0]), text)
     ends = [len(text), *(found.start() for found in reversed([*_NEXT_CLAUSE.finditer(bare)]))]
-    heads = [text[:end].rstrip(" .") for end in ends if not _LIMITS.search(text[end:])]
+    heads = [text[:end].rstrip(" .") for end in ends if not _LIMITS.search(text[end:]) and _is_whole(text[:end])]
     each = [one for head in heads for one in (head, _IN_BRACKETS.sub("", head))]
     return [
-        f"{one}."
+        one if one.endswith("。") else f"{one}."
         for one in dict.fromkeys(each)
         if one != text.rstrip(" .") and len(content(one, FREE)) >= _WORDS_OF_A_HEAD
     ]
+
+
+def _is_whole(text: str) -> bool:
+    """Whether no bracket is left open."""
+    return all(text.count(opening) == text.count(closing) for opening, closing in ("()", "（）"))
 
 
 def _decided(claim: Claim) -> Decision:
@@ -166,15 +168,24 @@ def _decided(claim: Claim) -> Decision:
     if mended and _is_borne_out(claim.text, [*measured, *typed], FREE | _MEASURED):
         return Decision(claim.text, Admission("active", "measured"), "")
     said = _in_their_words(claim.text, typed) if claim.alone else ""
-    if said and not danger(said):
-        return Decision(said, Admission("active", "human"), "")
+    as_said = Decision(said, Admission("active", "human"), "") if said and not danger(said) else None
+    if as_said and _says_all(said, claim.text):
+        return as_said
     if (shown := _as_it_ran(claim.text, measured)) and not danger(shown):
         return Decision(shown, Admission("active", "measured"), "")
-    return Decision(claim.text, *_waits(claim, names, typed))
+    waits = Decision(claim.text, *_waits(claim, names, typed))
+    return as_said if as_said and waits.why != NOTED else waits
+
+
+def _says_all(said: str, text: str) -> bool:
+    """Whether nothing is lost where the user's words stand for a claim."""
+    whole = [Quote("", "", 0, 0, "user", said)]
+    lost = content(text, FREE) - words_of(said)
+    return len(lost) <= _WORDS_LOST and all(is_in(name, whole) for name in names_in(text))
 
 
 def _waits(claim: Claim, names: Sequence[str], typed: Sequence[Quote]) -> tuple[Admission, str]:
-    if _is_noted(claim, typed) or _is_meant(claim, typed) or _is_put_otherwise(claim, typed):
+    if _may_be_noted(claim, typed):
         return Admission("candidate", "claimed"), NOTED
     said = [one for one in claim.quotes if one.origin in ("user", "agent")]
     if not said:
@@ -197,27 +208,6 @@ def _own(claim: Claim) -> list[Quote]:
     ]
 
 
-def _is_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
-    """Whether it may be told as what one session noted: all of it in somebody's own words, and no order of an agent."""
-    if _is_about_one_call(claim.text) or _orders(claim, typed):
-        return False
-    own = _own(claim)
-    if _is_only_that_it_failed(claim, own):
-        return False
-    said = set().union(*(words_of(one.text) | words_of(one.before) for one in own))
-    wanted = content(claim.text, FREE | _MEASURED | NEGATIONS | _REASONS)
-    missing = wanted - said
-    most = _WORDS_NOBODY_SAID
-    share = _SHARE_NOBODY_SAID
-    if is_without_spaces(claim.text):
-        most, share = len(wanted), _SHARE_AT_THE_JOINTS
-        if _denies_more(claim.text, own):
-            return False
-    if len(missing) > min(most, share * len(wanted)):
-        return False
-    return _is_borne_out(claim.text, own, FREE | _MEASURED | _REASONS | missing, in_one_session=True)
-
-
 def _orders(claim: Claim, typed: Sequence[Quote]) -> bool:
     """Whether it says what to do, and neither the user said most of that, nor an error, which addresses no reader.
 
@@ -228,37 +218,49 @@ def _orders(claim: Claim, typed: Sequence[Quote]) -> bool:
     return gives_one and not (typed and supports(_CODE.sub(" ", claim.text), typed))
 
 
-def _is_meant(claim: Claim, typed: Sequence[Quote]) -> bool:
-    """Whether it may be told as what the user meant: other words for what was typed, and no name that nobody said."""
+def _may_be_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
+    """Whether it may be told as what a session noted: in the model's words, but of what user and agent said and did."""
     own = _own(claim)
-    is_said = all(is_in(name, own) for name in names_in(claim.text))
-    return is_said and _says_the_same(claim, typed, _SHARE_OF_WHAT_IS_MEANT)
-
-
-def _is_put_otherwise(claim: Claim, typed: Sequence[Quote]) -> bool:
-    """Whether it may be told as what a session noted, in the model's words: it names nothing that nobody there said."""
-    own = _own(claim)
-    if _orders(claim, typed):
-        return False
-    if not all(is_in(name, own) or _ACRONYM.fullmatch(name) for name in names_in(claim.text)):
-        return False
-    return not _is_only_that_it_failed(claim, own) and _says_the_same(claim, own, _SHARE_OF_WHAT_IS_PUT_OTHERWISE)
-
-
-def _says_the_same(claim: Claim, quotes: Sequence[Quote], share: float) -> bool:
-    """Whether quotes have so much of its words, it turns none of theirs round, and is not what the agent had read."""
-    denies = words_of(claim.text) & NEGATIONS
-    said = {word for one in quotes for word in words_of(f"{one.text} {one.before}")}
-    wanted = content(claim.text, FREE)
-    turned = _turned(quotes) & wanted - _denied(claim.text, 3)
     return (
-        claim.own
-        and bool(quotes)
-        and not turned
-        and not (denies and not said & NEGATIONS)
-        and not _denies_more(claim.text, quotes)
-        and len(wanted & said) >= share * len(wanted)
+        bool(own)
+        and not _orders(claim, typed)
+        and not _is_only_that_it_failed(claim, own)
         and not _is_about_one_call(claim.text)
+        and all(_is_theirs(name, claim, own) for name in names_in(claim.text))
+        and _is_hardly_heard(claim, own)
+        and not _is_turned_round(claim.text, own)
+    )
+
+
+def _is_theirs(name: str, claim: Claim, own: Sequence[Quote]) -> bool:
+    """Whether a name stands in their quotes, or in another that is cited if they had it first."""
+    plain = _ACRONYM.fullmatch(name) or _NUMBER.fullmatch(name)
+    return bool(plain) or is_in(name, own) or (name in claim.said and is_in(name, claim.quotes))
+
+
+def _is_hardly_heard(claim: Claim, own: Sequence[Quote]) -> bool:
+    """Whether few of its words stood first in what the agent read, and enough of them are user's and agent's.
+
+    Where the whole sounds like something that was read, none of the few may be a rare word.
+    """
+    wanted, heard = content(claim.text, FREE), set(claim.heard)
+    known = set(claim.said).union(*(words_of(f"{one.text} {one.before}") for one in own))
+    most = _SHARE_HEARD if claim.own else _SHARE_HEARD_OF_AN_ECHO
+    if len(wanted & heard - known) > most * len(wanted) or len(wanted & known) < _SHARE_SAID * len(wanted):
+        return False
+    words = () if claim.own else _LETTERS.findall(_CODE.sub(" ", claim.text))
+    return all(is_common(word) or not heard.intersection(terms(word)) for word in words)
+
+
+def _is_turned_round(text: str, own: Sequence[Quote]) -> bool:
+    """Whether it affirms what they deny, or denies what they affirm."""
+    said = [f"{one.text} {one.before}" for one in own]
+    denies = NEGATIONS.isdisjoint(set().union(*map(words_of, said)))
+    denied = _denied(text, 3)
+    return bool(
+        _turned(own) & content(text, FREE) - denied
+        or (denies and denied & set().union(*map(affirmed, said)))
+        or _denies_more(text, own)
     )
 
 
@@ -284,7 +286,8 @@ def _is_about_one_call(text: str) -> bool:
     around = content(_COUNTED.sub(" ", _CODE.sub(" ", text)), FREE | _MEASURED)
     is_bare = bool(commands) and not around
     is_slip = bool(commands and _NOT_THERE.search(_NO_COMMAND.sub("", text)))
-    return is_bare or is_slip or any(map(_ONE_THING.search, commands))
+    is_mended = _FAILS in text and len(commands) > 1 and len({one.split()[0] for one in commands}) == 1
+    return is_bare or is_slip or (not is_mended and any(map(_ONE_THING.search, commands)))
 
 
 def _measured(quotes: Sequence[Quote]) -> list[Quote]:
@@ -347,9 +350,7 @@ def _mended(measured: Sequence[Quote]) -> dict[str, str]:
     return {}
 
 
-def _is_borne_out(
-    text: str, quotes: Sequence[Quote], free: frozenset[str] = FREE, *, in_one_session: bool = False
-) -> bool:
+def _is_borne_out(text: str, quotes: Sequence[Quote], free: frozenset[str] = FREE) -> bool:
     """Whether every word, number, name and negation stands in the quotes or right before; most in one message."""
     each = [words_of(one.text) for one in quotes]
     said = {word for one in quotes for word in words_of(one.before)}.union(*each)
@@ -359,7 +360,7 @@ def _is_borne_out(
         return False
     together: dict[tuple[str, int], set[str]] = {}
     for one, words in zip(quotes, each, strict=True):
-        together.setdefault((one.session, 0 if in_one_session else one.message), set()).update(words)
+        together.setdefault((one.session, one.message), set()).update(words)
     if max(len(wanted & words) for words in together.values()) < _SHARE_OF_ONE_MESSAGE * len(wanted):
         return False
     denied = set().union(*(_denied(one.text, 3) for one in quotes))

@@ -17,6 +17,7 @@ from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, read, turns
 from hardwon.failures.quoting import printed_line
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
+from hardwon.harvest.trust import FENCED, TYPED_CHARACTERS
 from hardwon.model.failure import Fix, Occurrence
 from hardwon.model.session import Message, Origin, Session
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, scrubbed
@@ -74,9 +75,6 @@ _WORTH_OF_A_REPORT = 0.1
 _STEPS_SHOWN = 3
 _OF_THE_CODE = frozenset("pytest unittest jest tsc eslint lint rust go java dotnet c bundler python node".split())
 """Families of errors that most often are in what the session was writing, and gone when it ended."""
-_TYPED_CHARACTERS = 2_500
-"""A longer message is a document: what of it are the user's own words cannot be told."""
-_FENCED = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
 _OF_A_LOG = re.compile(
     r"^\s*(?:at |File \"|\[?\d{2,4}[-:/]|[$>❯%|]\s|[{}\[\]<\"/+=│┃]|\S+:\d+|\w+\.\w+\(|\w+ @ )|[{};>]\s*$|:\d+:\d+"
     r"|^\s*$"
@@ -300,7 +298,7 @@ class _Found:
             if message.origin != "agent" or not message.text.strip():
                 reports = reports or message.origin == "user"
                 continue
-            for sentence in _SENTENCE.split(_FENCED.sub("\n", message.text)):
+            for sentence in _SENTENCE.split(FENCED.sub("\n", message.text)):
                 found = one_line(sentence).strip("*#| ")
                 worth = _worth_of_a_finding(found)
                 if worth and found not in met and found not in said:
@@ -354,9 +352,9 @@ def _without_logs(text: str) -> str:
 
 def _pieces(text: str, longest: int) -> Iterator[tuple[str, bool]]:
     """A message as it is shown, what is fenced or quoted in it apart; whether each was typed."""
-    is_typed = len(_FENCED.sub("", text)) <= _TYPED_CHARACTERS
+    is_typed = len(FENCED.sub("", text)) <= TYPED_CHARACTERS
     at, room = 0, longest
-    spans = [(found.start(), found.end()) for found in _FENCED.finditer(text)]
+    spans = [(found.start(), found.end()) for found in FENCED.finditer(text)]
     for start, end in [*spans, (len(text), len(text))]:
         if (typed := text[at:start].strip()) and room > 0:
             yield _cut(typed, room), is_typed
