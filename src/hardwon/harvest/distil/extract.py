@@ -51,6 +51,10 @@ _CHARACTERS_PER_COMMAND = 240
 _CHARACTERS_PER_ERROR = 200
 _CHARACTERS_PER_NEW_COMMAND = 240
 _LINES_PRINTED = 3
+_CHARACTERS_OF_AN_ECHO = 30
+_PROMPT = re.compile(r"(?:^|\s)[%$>]$")
+_TELLS_NOTHING = re.compile(r"git (?:add|commit|push|fetch|log|status|diff)\b")
+"""What these print when they work is of the moment."""
 _LINES_LOOKED_AT = 400
 """Of an output, from its end."""
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`*\"(])|(?<=[。！？])|\n+(?:\s*(?:[-*•]|\d+[.)])\s+)?|\s+\|\s+")
@@ -263,8 +267,8 @@ class _Found:
             command = one_line(turn.call.command)
             if turn.message_index < self._since or turn.failed or turn.stopped or not tools.changes_something(command):
                 continue
-            printed = self._printed(turn, met)
             about = tools.gist(command)
+            printed = [] if _TELLS_NOTHING.match(about) else self._printed(turn, met)
             is_new = about not in met and len(command) <= _CHARACTERS_PER_NEW_COMMAND and turn.succeeded
             if not is_new and not printed:
                 continue
@@ -276,17 +280,21 @@ class _Found:
     def _printed(self, turn: Turn, known: Collection[str]) -> list[Shown]:
         """The last lines of an output that tell something else than what is known."""
         found: dict[str, Shown] = {}
+        echoed = one_line(turn.call.command)
+        """A terminal shows what is typed into it, in one line or in pieces."""
         for line in reversed(turn.output.splitlines()[-_LINES_LOOKED_AT:]):
             if len(line) > 2 * _CHARACTERS_PER_ERROR:
                 continue
             said = printed_line(self._scrub(line), turn.call.name, turn.call.command)
+            if said in echoed or echoed[:_CHARACTERS_OF_AN_ECHO] in said or _PROMPT.search(said):
+                continue
             if said and _numberless(said) not in known and not any(said in one or one in said for one in known if one):
                 found[_numberless(said)] = Shown(
                     turn.message_index, "tool", "printed", said, quotable=said if turn.failed else ""
                 )
             if len(found) == _LINES_PRINTED:
                 break
-        return list(found.values())
+        return list(reversed(found.values()))
 
     def _found_out(self, said: str) -> Iterator[Piece]:
         """The agent's sentences: most of all where it reports to the user, and where it says why something is so."""
