@@ -78,7 +78,8 @@ def test_keys_promote_reject_undo_skip_and_quit(home: Path, waiting: list[str]) 
     terminal = Terminal()
     first = terminal.until("q quit")
     assert "1 of 3" in first
-    assert "the agent said, session of 2026-" in first  # the quote and its source
+    assert "the agent said" in first
+    assert "to read it: hardwon inspect S" in first  # the quote and its source
     assert "once approved, it will be told to sessions of reef" in first
     terminal.press("y")
     terminal.until("2 of 3")

@@ -62,6 +62,9 @@ def test_each_output_shape_gives_its_outcome(
     ("name", "arguments", "command"),
     [
         ("shell", {"command": ["bash", "-lc", "make test"]}, "make test"),
+        ("shell", {"command": ["powershell.exe", "-NoProfile", "-Command", "make test"]}, "make test"),
+        ("shell", {"command": ["C:\\Windows\\System32\\cmd.exe", "/c", "make test"]}, "make test"),
+        ("shell", {"command": ["python", "-c", "print(1)"]}, "python -c 'print(1)'"),
         ("shell_command", {"command": "make test", "workdir": "/srv"}, "in /srv: make test"),
         ("exec_command", {"cmd": "make test"}, "make test"),
         ("shell", {"command": ["rg", "a b"]}, "rg 'a b'"),

@@ -210,7 +210,7 @@ def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[s
     columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if column else []))
     besides = _LINES_BELOW
     if in_projects and not column:
-        say(f"Of {shown(usual)}, where no other project is named:")
+        say(f"All projects; where none is named, it is {shown(usual)}:")
         besides += 1
     look: dict[str, Any] = {"right": (1,), "most_lines": _LINES_OF_A_ROW}
     kept = len(lines) if whole else rows_that_fit(columns, lines, besides=besides, **look)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from hardwon.cli.app import count, day, iso, short, short_path, shown
+from hardwon.cli.app import count, day, short, shown
 from hardwon.cli.table import wrapped
 from hardwon.cli.why import learned_from
 from hardwon.errors import HardwonError
@@ -318,10 +318,13 @@ class Screen:
         self._page.say(shown(lesson.text), style="bold")
         self._page.say(f"  learned from: {learned_from(lesson.rule, lesson.trust)}")
         for source in considered.sources[:_MAX_SOURCES_SHOWN]:
-            where = f"{source.agent}, message {source.message_index} of {short_path(source.path)}"
-            said = f"{_said(source.origin, lesson.rule)}, session of {iso(source.at)}"
+            where = f"{source.agent}, {day(source.at)}"
+            if source.path and source.source.startswith("S"):
+                session = short(self._memory, source.source)
+                where += f"; to read it: hardwon inspect {session} --message {source.message_index}"
+            said = _said(source.origin, lesson.rule)
             alike = normalised(source.quote).rstrip(".") == normalised(lesson.text).rstrip(".")
-            self._page.say(f"  {said}, in these words" if alike else f"  {said}: “{shown(source.quote, 200)}”")
+            self._page.say(f"  {said} in these very words" if alike else f"  {said}: “{shown(source.quote, 200)}”")
             self._page.say(f"    {where}", style="dim")
         for number, other in enumerate(considered.similar, start=1):
             self._page.say(

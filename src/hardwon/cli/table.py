@@ -38,7 +38,8 @@ def as_table(
     """Lines of at most `room` characters.
 
     `right` are columns of numbers, `spare` those to leave out where there is no room, the first one first, `most_lines`
-    what a row may take before its cells are cut at a word, and `emphasis` is given to the headings.
+    what a row may take before its cells are cut at a word (one that begins with an empty cell goes on with the row
+    above, and may take one more), and `emphasis` is given to the headings.
     """
     cells = [[one_line(str(cell)) for cell in row] for row in rows]
     for columns, heading_words, free_from in _concessions(len(headings), spare):
@@ -51,7 +52,9 @@ def as_table(
         if fits:
             break
     head = map(emphasis, _lines(headings, widths, right))
-    return "\n".join([*head, *(line for row in cells for line in _lines(row, widths, right, most_lines))])
+    most = [most_lines + 1 if most_lines and not row[0] else most_lines for row in cells]
+    body = (line for row, lines in zip(cells, most, strict=True) for line in _lines(row, widths, right, lines))
+    return "\n".join([*head, *body])
 
 
 def _concessions(columns: int, spare: Sequence[int]) -> Iterator[tuple[list[int], bool, int]]:

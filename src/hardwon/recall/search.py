@@ -76,6 +76,7 @@ _KNOWN = tuple(type for type in TYPES if type != "passage")
 """What a search looks through: passages have one of their own."""
 _ANY: tuple[str, list[object]] = ("1 = 1", [])
 _MAX_QUERY_TERMS = 64
+_TERMS_OF_A_NAME = 2
 _MAX_QUERY_PHRASES = 8
 _MAX_QUERY_CHARACTERS = 4_000
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|`([^`]+)`')
@@ -343,7 +344,18 @@ def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettin
         for id, item in items.items()
     ]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
+    found = _having_the_name(query, found)
     return SearchResults([each.hit() for each in found[:limit]], finder.notice)
+
+
+def _having_the_name(query: Query, found: list[_Found]) -> list[_Found]:
+    """Of a question that is one name, as `useEffectOnce`: where some have it whole, what has only parts of it goes."""
+    name = query.text.casefold()
+    if len(query.terms) < _TERMS_OF_A_NAME or len(name.split()) > 1:
+        return found
+    whole = [each for each in found if name in each.item.text.casefold()]
+    least = max((each.score for each in whole), default=0.0) / 2
+    return [each for each in found if each in whole or each.score >= least] if whole else found
 
 
 def _asked_for(text: str, items: Iterable[FoundItem]) -> dict[str, float]:
@@ -376,6 +388,7 @@ def passages(db: Database, text: str, wanted: SearchFilter, settings: SearchSett
         pool *= _CANDIDATES_GROWTH
     found = [_Found(item, _Relevance(scores[id], None), None, settings, 0.0) for id, item in items.items()]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
+    found = _having_the_name(query, found)
     best: dict[str, _Found] = {}
     for each in found:
         best.setdefault(each.item.thread, each)

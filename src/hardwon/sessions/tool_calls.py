@@ -46,6 +46,7 @@ for _kind, _names in {
         _ACTIONS[_name] = _kind  # type: ignore[assignment]
 
 _COMMAND_KEYS = ("command", "cmd", "script", "code")
+_SHELLS = frozenset("bash sh zsh dash fish ksh powershell pwsh cmd".split())
 _TARGET_KEYS = (
     "file_path",
     "path",
@@ -222,10 +223,14 @@ def _command(args: Record) -> str:
         if isinstance(value, str):
             return value
         if isinstance(value, list) and all(isinstance(word, str) for word in value):
-            if len(value) == 3 and value[1] in ("-c", "-lc"):
-                return str(value[2])
-            return shlex.join(value)
+            return value[-1] if _hands_to_a_shell(value) else shlex.join(value)
     return ""
+
+
+def _hands_to_a_shell(words: list[str]) -> bool:
+    """`bash -lc LINE`, `powershell.exe -NoProfile -Command LINE`: the line is what runs."""
+    shell = re.split(r"[\\/]", words[0])[-1].lower().removesuffix(".exe") if len(words) > 2 else ""
+    return shell in _SHELLS and words[-2].lower() in ("-c", "-lc", "-command", "/c", "/s/c")
 
 
 def _first_text(args: Record, keys: tuple[str, ...]) -> str:
