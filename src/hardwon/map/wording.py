@@ -133,7 +133,8 @@ def for_task(
         return []
     ranked = ordered(known, task, folder) if folder else ordered(known, task)
     at = time.time_ns() // 1000 if now is None else now
-    files = worth_telling(ranked)
+    reason = _companion if any(ranked.evidence.asked.names(file.path) for file in ranked.evidence.named) else _topic
+    files = [file for file in worth_telling(ranked) if reason(ranked, file)]  # not what any task would be told
     if not files:
         return []
     checks = [command for command in habits(known, folder) if command.purpose in ("test", "lint", "build")]
