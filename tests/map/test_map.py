@@ -512,6 +512,21 @@ def test_how_counts_a_command_as_the_map_does(home: Path, tmp_path: Path) -> Non
     assert asked == drawn
 
 
+def test_a_command_is_told_with_the_runner_that_finds_it(home: Path, tmp_path: Path) -> None:
+    written = []
+    for day in (1, 2, 3):
+        session = ClaudeSession(f"s{day}", day=day).user("go on")
+        session.run(f"uv run pytest tests/test_{day}.py", "ok").run(f"npx -y markdownlint-cli2 docs/{day}.md", "ok")
+        session.run(f"cd web && npx vitest run src/{day}.test.ts", "ok").run("git push", "ok")
+        written.append(session.run("markdownlint-cli2 .", "command not found", exit_code=127).write(tmp_path))
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        told = [one.command for one in memory.how("", project="reef")]
+    assert set(told) >= {"uv run pytest", "npx -y markdownlint-cli2"}
+    assert told[-1] == "git push", "what is run everywhere comes last"
+    assert not {"pytest", "markdownlint-cli2"}.intersection(told)
+
+
 def test_how_tells_what_worked_once_and_never_what_failed(home: Path, tmp_path: Path) -> None:
     session = ClaudeSession("s", day=1).user("go on").run("make once", "ok").run("make test", "no", exit_code=2)
     with Hardwon(home) as memory:

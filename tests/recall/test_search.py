@@ -128,6 +128,23 @@ def test_words_count_more_when_they_single_something_out(db: Database, learn: Le
         assert parts.get("weight", 0.0) == weight
 
 
+@pytest.mark.parametrize(
+    ("word", "has_it", "has_not"),
+    [
+        ("commander", "The package commander parses what is typed", "A command is typed into the terminal"),
+        ("useEffectOnce", "The hook useEffectOnce runs at the start", "What may be used once has an effect"),
+        ("Reef", "The reefs are drawn in blue", "A reefing sail is drawn in red"),
+    ],
+)
+def test_of_one_word_what_has_it_is_found_and_not_what_has_its_stem(
+    db: Database, learn: Learn, word: str, has_it: str, has_not: str
+) -> None:
+    learn(has_not)
+    assert [hit.text for hit in search(db, word, SearchFilter(), SearchSettings()).hits] == [has_not]
+    learn(has_it)
+    assert [hit.text for hit in search(db, word, SearchFilter(), SearchSettings()).hits] == [has_it]
+
+
 def test_of_equals_the_trusted_the_valid_and_the_recent_come_first(db: Database, learn: Learn) -> None:
     old = learn("The gate opens at six.", id="L1", last_confirmed=NOW - 400 * DAY)
     wrong = learn("The gate opens at six!", id="L2", status="invalid")

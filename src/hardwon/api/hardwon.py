@@ -272,7 +272,7 @@ class Hardwon(Connection):
         self, db: Database, query: str, wanted: SearchFilter, settings: SearchSettings, limit: int
     ) -> SearchResults:
         from hardwon.api.whereabouts import opened
-        from hardwon.recall.search import passages, search
+        from hardwon.recall.search import as_typed, passages, search
 
         said = passages(db, query, wanted, settings, limit) if self.config.search_sessions == "on" else []
         said = opened(db, said)
@@ -280,7 +280,10 @@ class Hardwon(Connection):
             return SearchResults([], passages=said)
         known = search(db, query, wanted, settings, limit)
         shown = {hit.session for hit in said}
-        return SearchResults([hit for hit in known.hits if hit.id not in shown], known.notice, said)
+        hits = [hit for hit in known.hits if hit.id not in shown]
+        if (word := as_typed(query)) and any(word.search(hit.text) for hit in said):
+            hits = [hit for hit in hits if word.search(hit.text)]  # not what has the stem alone
+        return SearchResults(hits, known.notice, said)
 
     def bootstrap(
         self,

@@ -82,6 +82,10 @@ def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]
     return found
 
 
+_EVERYDAY = re.compile(r"(?:git|curl)\b")
+"""What is run in every project stands behind what is run in this one."""
+
+
 def paths_ending(db: Database, project: str, name: str) -> list[str]:
     """The files that sessions touched whose path ends with these folders and this name."""
     wanted = PurePath(name).as_posix().strip("/").split("/")
@@ -103,8 +107,8 @@ def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
         shared = len(wanted & own) / len(wanted) if wanted else 1.0
         if shared and command.worked:
             habit = Habit(command=command.text, score=round(shared, 4), why=command_why(command, known, at))
-            found.append((-shared, -len(command.worked), habit.command, habit))
-    return [habit for *_, habit in sorted(found, key=lambda one: one[:3])[:limit]]
+            found.append((-shared, bool(_EVERYDAY.match(command.key)), -len(command.worked), habit.command, habit))
+    return [habit for *_, habit in sorted(found, key=lambda one: one[:4])[:limit]]
 
 
 def opened(db: Database, hits: list[Hit]) -> list[Hit]:

@@ -229,7 +229,7 @@ def _settings(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
         elif first in _WRAPPERS and len(words) > 1:
             found.append(first)
             words = words[1:]
-            while first == "sudo" and words and words[0].startswith("-"):
+            while words and words[0].startswith("-") and (first == "sudo" or words[0] in ("-y", "--yes")):
                 words = words[1:]
         else:
             break

@@ -427,9 +427,11 @@ def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collecti
     plain: Counter[str] = Counter()
     """In how many sessions it worked where nothing had named it in any form."""
     purposes: dict[str, str] = {}
+    runners: dict[str, Counter[str]] = defaultdict(Counter)
     for number, ran in enumerate(history):
         for own in ran:
             name = in_folder(own.key, own.folder) if (own.key, own.folder) in apart else own.key
+            runners[name].update(_runner(form, own.key) for form in own.forms)
             if own.worked:
                 worked[name].append(number)
                 plain[name] += own.plain
@@ -447,14 +449,34 @@ def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collecti
     found = [
         Command(name, text, purposes[name], worked[name], failed[name], broken[name])
         for name in sorted(purposes)
-        if (text := _told_as(name, _form(forms[name], sessions), forms[name], len(worked[name]), is_known(name)))
+        for bare in [_called_by(runners[name], name) if is_known(name) else ""]
+        if (text := _told_as(bare, _form(forms[name], sessions), forms[name], len(worked[name])))
     ]
     return sorted(found, key=lambda command: (-len(command.worked), -len(command.failed), command.key))
 
 
-def _told_as(name: str, form: str, forms: Counter[str], worked: int, known: bool) -> str:
-    """As a command is told: its name, where what is counted are many forms of it."""
-    return form if form and (not known or forms[form] >= worked * _SHARE_OF_A_FORM) else name if known else ""
+def _told_as(name: str, form: str, forms: Counter[str], worked: int) -> str:
+    """As a command is told: its name, if that may be told, where what is counted are many forms of it."""
+    return form if form and (not name or forms[form] >= worked * _SHARE_OF_A_FORM) else name
+
+
+_RUNNERS = frozenset(
+    "uv run poetry pipenv pdm hatch rye bundle exec pnpm npx bunx pnpx yarn corepack python -m -y".split()
+)
+"""What stands before a command that the project brings: without it, it is not found."""
+
+
+def _runner(form: str, key: str) -> str:
+    """What stands before the command in a form of it, if that is a runner alone."""
+    head, found, _ = parted(form)[1].partition(key.split(maxsplit=1)[0])
+    return head.strip() if found and _RUNNERS.issuperset(head.split()) else ""
+
+
+def _called_by(runners: Counter[str], name: str) -> str:
+    """The name of a command with its runner, where it mostly worked by that."""
+    folder, bare = parted(name)
+    runner, times = max(sorted(runners.items()), key=lambda one: one[1], default=("", 0))
+    return in_folder(f"{runner} {bare}", folder) if runner and 2 * times > runners.total() else name
 
 
 def _ran_apart(history: Sequence[Sequence[_RanAs]]) -> set[tuple[str, str]]:

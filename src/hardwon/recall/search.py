@@ -76,7 +76,6 @@ _KNOWN = tuple(type for type in TYPES if type != "passage")
 """What a search looks through: passages have one of their own."""
 _ANY: tuple[str, list[object]] = ("1 = 1", [])
 _MAX_QUERY_TERMS = 64
-_TERMS_OF_A_NAME = 2
 _MAX_QUERY_PHRASES = 8
 _MAX_QUERY_CHARACTERS = 4_000
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|`([^`]+)`')
@@ -344,18 +343,21 @@ def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettin
         for id, item in items.items()
     ]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
-    found = _having_the_name(query, found)
+    found = _having_the_word(query, found)
     return SearchResults([each.hit() for each in found[:limit]], finder.notice)
 
 
-def _having_the_name(query: Query, found: list[_Found]) -> list[_Found]:
-    """Of a question that is one name, as `useEffectOnce`: where some have it whole, what has only parts of it goes."""
-    name = query.text.casefold()
-    if len(query.terms) < _TERMS_OF_A_NAME or len(name.split()) > 1:
-        return found
-    whole = [each for each in found if name in each.item.text.casefold()]
-    least = max((each.score for each in whole), default=0.0) / 2
-    return [each for each in found if each in whole or each.score >= least] if whole else found
+def as_typed(text: str) -> re.Pattern[str] | None:
+    """Finds the word of a question of one word."""
+    word = text.strip() if len(text.split()) == 1 else ""
+    return re.compile(rf"(?<!\w){re.escape(word)}(?:e?s)?(?!\w)", re.IGNORECASE) if word else None
+
+
+def _having_the_word(query: Query, found: list[_Found]) -> list[_Found]:
+    """Of a question of one word: where some have it as it was typed, what has only its stem (`command` for
+    `commander`) or a part of it (`use` for `useEffectOnce`) goes."""
+    typed = as_typed(query.text)
+    return [each for each in found if typed and typed.search(each.item.text)] or found
 
 
 def _asked_for(text: str, items: Iterable[FoundItem]) -> dict[str, float]:
@@ -378,17 +380,18 @@ def passages(db: Database, text: str, wanted: SearchFilter, settings: SearchSett
     """The best passage of each session that a question's words are found in, the best first."""
     query = parsed_query(text)
     wanted = wanted._replace(types=("passage",))
+    typed = as_typed(query.text)
     pool = max(_MIN_CANDIDATES, 5 * limit)
     while True:
         scores = {item: score for item, _, score in db.matches(query.terms, pool, wanted.types, phrases=query.phrases)}
         items = load(db, list(scores), wanted)
-        sessions = {item.thread for item in items.values()}
+        sessions = {item.thread for item in items.values() if typed is None or typed.search(item.text)}
         if len(sessions) >= limit or len(scores) < pool or pool >= _MAX_CANDIDATES:
             break
         pool *= _CANDIDATES_GROWTH
     found = [_Found(item, _Relevance(scores[id], None), None, settings, 0.0) for id, item in items.items()]
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
-    found = _having_the_name(query, found)
+    found = _having_the_word(query, found)
     best: dict[str, _Found] = {}
     for each in found:
         best.setdefault(each.item.thread, each)
