@@ -23,7 +23,7 @@ _QUOTE_CHARACTERS = range(4, 701)
 _MOST_QUOTES = 4
 _MOST_ITEMS = 60
 _MOST_CONFIDENCE = 0.9
-_USUAL_CONFIDENCE = 0.6
+_USUAL_CONFIDENCE = 0.7
 _WORDS_PRINTED_IN_A_ROW = 3
 _AROUND_WORDS = "`\"'()[],;:.!?“”。，；："
 _PASSAGE = 300
@@ -58,18 +58,18 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
-_QUOTES = {"type": "array", "items": _object(at=_TEXT, text=_TEXT)}
 _FLAG = {"type": "boolean"}
-_ITEM = {
-    "claim": _TEXT,
-    "kind": {"enum": list(KINDS)},
-    "quotes": _QUOTES,
+_ALWAYS = {"claim": _TEXT, "kind": {"enum": list(KINDS)}, "quotes": {"type": "array", "items": _TEXT}}
+_IF_SO = {
     "confidence": {"type": "number"},
     "alone": _FLAG,
     "wide": _FLAG,
+    "relation": {"enum": list(get_args(Relation))},
+    "known": _TEXT,
 }
-_NEW_OR_NOT = _object(**_ITEM, relation={"enum": list(get_args(Relation))}, known=_TEXT) | {"required": list(_ITEM)}
-ITEMS = _object(items={"type": "array", "items": _NEW_OR_NOT})
+_ITEM = _object(**_ALWAYS, **_IF_SO) | {"required": list(_ALWAYS)}
+ITEMS = _object(items={"type": "array", "items": _ITEM})
+_LABELLED = re.compile(r"\[?(S\d+:\d+)\]?:?\s+(.+)", re.DOTALL)
 
 
 class _Passage(Struct, frozen=True):
@@ -77,11 +77,19 @@ class _Passage(Struct, frozen=True):
     text: str
 
 
+def _passage(quote: _Passage | str) -> _Passage:
+    """`S1:8 the words`: where they stand, and what they are."""
+    if isinstance(quote, _Passage):
+        return quote
+    found = _LABELLED.match(quote)
+    return _Passage(found[1], found[2]) if found else _Passage("", quote)
+
+
 class Item(Struct, frozen=True):
     """One thing that a model read, as it says so."""
 
     claim: str
-    quotes: list[_Passage]
+    quotes: list[_Passage | str]
     kind: str = "fact"
     relation: Relation = "new"
     known: str = ""
@@ -186,7 +194,7 @@ def grounded(item: Item, entries: Sequence[Entry], words: Set[str], known: dict[
         return None, "too short or too long"
     if item.kind not in KINDS:
         return None, "not of the shape that was asked for"
-    quotes = [found for one in item.quotes[:_MOST_QUOTES] if (found := _found(one, entries)) is not None]
+    quotes = [found for one in item.quotes[:_MOST_QUOTES] if (found := _found(_passage(one), entries)) is not None]
     if not quotes:
         return None, "no quote stands where it says"
     quotes += _lacking(text, quotes, entries)
