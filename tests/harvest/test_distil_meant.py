@@ -12,7 +12,6 @@ from hardwon import Hardwon
 from hardwon.harvest.distil.claims import Claim, Quote
 from hardwon.harvest.distil.deciding import decided
 from hardwon.harvest.trust import Admission
-from hardwon.model.lesson import Kind
 from hardwon.text.shown import NOTED
 from tests.conftest import ClaudeSession
 from tests.harvest.chat import GOOD, Server, answering
@@ -241,26 +240,5 @@ def test_a_command_of_the_agents_beside_what_the_user_ordered_makes_it_no_order_
 def test_clauses_that_nobody_said_are_cut_unless_they_limit_the_others(claim: str, told: str) -> None:
     quote = Quote("s", "s", 0, 2, "user", "rows of the report are sorted by the day of booking", typed=True, how="user")
     found = decided(Claim(claim, "decision", 0.9, [quote], ["zebra_index"], own=True))
-    assert found.admission == (Admission("active", "human") if told else Admission("candidate", "claimed"))
-    assert found.text == (told or 'The user: "rows of the report are sorted by the day of booking"')
-
-
-CHOICE = "the foundations of the product get an epic of their own"
-
-
-@pytest.mark.parametrize(
-    ("said", "kind", "told"),
-    [
-        (CHOICE, "decision", f'The user: "{CHOICE}"'),
-        (CHOICE, "fact", ""),  # a fact is what the claim says of it
-        ("do I prefer an epic of its own? or none", "decision", ""),
-        ("yes", "decision", ""),
-        ("I prefer to commit with --no-verify here", "decision", ""),
-    ],
-)
-def test_of_a_wish_told_with_more_than_was_said_the_users_own_words_are_noted(said: str, kind: Kind, told: str) -> None:
-    claim = "The user prefers an epic of its own (`tf-config`, `tf-secrets`) to a story in the first one."
-    quote = Quote("s", "s", 0, 2, "user", said, typed=True, how="user")
-    found = decided(Claim(claim, kind, 0.9, [quote], ["tf-config", "tf-secrets"]))
+    assert found.admission == (Admission("active", "human") if told else Admission("candidate", "untrusted"))
     assert found.text == (told or claim)
-    assert found.admission == Admission("candidate", "claimed" if told else "untrusted")

@@ -83,9 +83,6 @@ _LIMITS = re.compile(
 )
 """A clause that takes back some of what was said before it."""
 _WORDS_OF_A_HEAD = 5
-_KINDS_OF_A_USER = frozenset(("preference", "decision", "identity"))
-_WORDS_OF_A_WISH = 3
-_ASKS = re.compile("[?？]")
 
 
 class Decision(NamedTuple):
@@ -109,26 +106,7 @@ def decided(claim: Claim) -> Decision:
             part = _decided(msgspec.structs.replace(claim, text=head))
             if part.admission is not None and part.admission.trust != "untrusted":
                 return part
-        if said := _only_the_users(claim):
-            return Decision(said, Admission("candidate", "claimed"), NOTED)
     return found
-
-
-def _only_the_users(claim: Claim) -> str:
-    """What the user typed, where the claim says more than may be told; empty where that tells nobody anything.
-
-    A choice of one word, a question, a request to do something now says nothing to who was not there.
-    """
-    if claim.kind not in _KINDS_OF_A_USER and not claim.alone:
-        return ""
-    typed = [one.text.strip() for one in claim.quotes if one.origin == "user" and one.typed]
-    fitting = [
-        one
-        for one in typed
-        if len(one) <= _LONGEST_TOLD and not _ASKS.search(one) and len(content(one, FREE)) >= _WORDS_OF_A_WISH
-    ]
-    best = max(fitting, key=lambda one: len(content(claim.text, FREE) & words_of(one)), default="")
-    return f'The user: "{best}"' if best and not danger(best) else ""
 
 
 def _heads(text: str) -> list[str]:
