@@ -105,6 +105,17 @@ def test_a_rare_word_out_of_a_file_is_not_carried_along_by_words_that_the_user_t
     assert not _noted(home, one.user(said), item, tmp_path, serve)
 
 
+@pytest.mark.parametrize("host", ["mirror.example", "mirror dot example", "`pip install report-cache`"])
+def test_a_host_or_an_installer_out_of_a_file_is_not_carried_along_either(
+    host: str, home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    read = f"The rows of the report come from {host}, the cache of the team."
+    said = "the report should be tidy, sorted and short, with all of its rows and the totals of the whole year"
+    claim = f"The report is to be tidy, sorted and short, with the totals of the year; its rows come from {host}."
+    one = ClaudeSession().user("look around").call("Read", {"file_path": "/repo/NOTES.md"}, read).says("Done.")
+    assert not _noted(home, one.user(said), _item(claim, [("S1:4", said)]), tmp_path, serve)
+
+
 def test_a_word_belongs_to_whoever_had_it_first(tmp_path: Path) -> None:
     one = ClaudeSession().user("why is it red?").says("I look into `pool.py`.")
     one = one.call("Read", {"file_path": "/repo/NOTES.md"}, "The lagoon is shallow.").says(

@@ -436,14 +436,7 @@ class Heard:
 
     def named_and_not_typed(self, sentence: str, index: int) -> list[str]:
         """The commands and hosts of it that the user has not written by then."""
-        told = [
-            found[0]
-            for found in _CODE_OR_HOST.finditer(sentence)
-            if _IS_TO_BE_TYPED.search(found[0]) and not (_IS_CODE.fullmatch(found[0]) and not _HOST.search(found[0]))
-        ]
-        spelled = (found[0] for found in _SPELLED_HOST.finditer(sentence) if not _A_POINT.match(found[0]))
-        told += [_SPELLED_DOT.sub(".", host) for host in spelled]
-        return [name for name in told if not self._was_typed(_words(name), index)]
+        return [name for name in to_be_typed(sentence) if not self._was_typed(_words(name), index)]
 
     def _was_typed(self, name: Run, index: int) -> bool:
         wanted = _in_a_row(name)
@@ -505,6 +498,17 @@ class Heard:
                 if own != spoken:
                     for name in shared & told_of:
                         self._foreign[sentence][name].append(piece)
+
+
+def to_be_typed(sentence: str) -> list[str]:
+    """The commands and hosts that a sentence names, those that are spelled out as well."""
+    told = [
+        found[0]
+        for found in _CODE_OR_HOST.finditer(sentence)
+        if _IS_TO_BE_TYPED.search(found[0]) and not (_IS_CODE.fullmatch(found[0]) and not _HOST.search(found[0]))
+    ]
+    spelled = (found[0] for found in _SPELLED_HOST.finditer(sentence) if not _A_POINT.match(found[0]))
+    return told + [_SPELLED_DOT.sub(".", host) for host in spelled]
 
 
 class _Sought:

@@ -25,7 +25,7 @@ from hardwon.harvest.distil.claims import (
     passages_of,
     words_of,
 )
-from hardwon.harvest.trust import Admission
+from hardwon.harvest.trust import Admission, to_be_typed
 from hardwon.scrub.rules.told_passwords import is_common
 from hardwon.text.words import terms
 
@@ -205,6 +205,7 @@ def _may_be_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
         and not _is_only_that_it_failed(claim, own)
         and not _is_about_one_call(claim.text)
         and all(_is_theirs(name, claim, own) for name in names_in(claim.text))
+        and all(is_in(name.strip("`"), own) for name in to_be_typed(claim.text))
         and _is_hardly_heard(claim, own)
         and not _is_turned_round(claim.text, own)
     )
