@@ -26,8 +26,14 @@ from hardwon import Hardwon
 REPOSITORY = Path(__file__).parent.parent
 PICTURES = REPOSITORY / "docs" / "pictures"
 COLUMNS = 100
-UNSTEADY = re.compile(r" in \d+ s(?=\.)|, last met [^:]+ ago")
-"""How long it took, and how long ago it was, is another each time."""
+UNSTEADY = re.compile(r" in \d+ s(?=\.)")
+"""How long it took is another each time."""
+ON_A_DAY = """
+from hardwon import clock
+clock.now = lambda: 1_793_491_200_000_000  # 2026-11-01, a few days after the last of the examples
+from hardwon.cli.app import main
+main()
+"""
 FRAME = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
 .{unique_id}-matrix {{ font: {char_height}px/{line_height}px ui-monospace, Menlo, Consolas, monospace; }}
@@ -64,7 +70,7 @@ def environment(home: Path) -> dict[str, str]:
 def terminal() -> str:
     """What a new user sees, as a picture of text."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "hardwon", "up", "--demo"]
+        command = [sys.executable, "-c", ON_A_DAY, "up", "--demo"]
         done = subprocess.run(command, env=environment(Path(folder)), capture_output=True, text=True, check=True)
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     console.print(Text.assemble(("$ ", "bold green"), ("hardwon up --demo", "bold")))
