@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _thread import get_ident
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +16,7 @@ def write_whole(path: Path, content: str | bytes, *, shared: bool = False) -> No
     For its owner alone; a `shared` one, such as a repository's AGENTS.md, keeps the mode it has or gets the usual one.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    temporary = beside(path)
     temporary.unlink(missing_ok=True)
     try:
         with open(temporary, "xb", opener=None if shared else private) as file:
@@ -29,6 +30,11 @@ def write_whole(path: Path, content: str | bytes, *, shared: bool = False) -> No
     finally:
         temporary.unlink(missing_ok=True)
     sync_folder(path.parent)
+
+
+def beside(path: Path) -> Path:
+    """A name that no other process or thread writes the same file under."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}.new")
 
 
 def settle(unfinished: Path, path: Path) -> None:

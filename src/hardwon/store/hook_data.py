@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hardwon.clock import now
-from hardwon.durable import settle
+from hardwon.durable import beside, settle
 from hardwon.errors import StoreError
 from hardwon.home import MIRROR, is_real_folder, private
 from hardwon.store import fulltext, meta, schema, spool
@@ -215,7 +215,7 @@ def mirror_for_hooks(db: Database, home: Path, more: Callable[[Database], None] 
 
 def write_mirror(db: Database, path: Path, more: Callable[[Database], None] | None = None) -> None:
     """`more` adds what hooks are to tell beside what this store knows."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.new")
+    unfinished = beside(path)
     _remove(unfinished)
     try:
         copy = SqliteDatabase(unfinished, write=True)
