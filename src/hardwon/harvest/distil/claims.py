@@ -405,8 +405,8 @@ FREE = frozenset(
 ).union(terms(" ".join(FUNCTION_WORDS))) - NEGATIONS.union(terms("only nur because weil porque"))
 """Words that join what the quotes say, and add nothing to it."""
 _NAMED = re.compile(
-    r"`([^`]+)`|((?<![\w-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*(?:-\d[\w.]*)*)|"
-    r"(\b\w+_\w+\b)|(\b[a-z]+[A-Z]\w*\b)|(\b[A-Z][a-z0-9]+[A-Z]\w*\b)|(\b[A-Z]{2,}\b)",
+    r"`([^`]+)`|((?<![\wÀ-ɏ-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*(?:-\d[\w.]*)*)|"
+    r"(\b\w+_\w+\b)|(\b[a-z]+[A-Z]\w*\b)|((?:\b[A-Z]\w*-)?\b[A-Z][a-z0-9]+[A-Z]\w*\b)|(\b[A-Z]{2,}\b)",
     re.ASCII,  # a letter of another script may stand right beside a name
 )
 

@@ -27,7 +27,7 @@ from hardwon.harvest.distil.claims import (
 )
 from hardwon.harvest.trust import Admission, to_be_typed
 from hardwon.scrub.rules.told_passwords import is_common
-from hardwon.text.words import terms
+from hardwon.text.words import is_without_spaces, terms
 
 NOTED = "noted in one session"
 """Told as that, apart from what is believed, until a second session or a person says so."""
@@ -65,6 +65,8 @@ _ORDERS = re.compile(
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
 """HTTP, JSON: a word like others in what is told as unconfirmed."""
+_PROPER = re.compile(r"[A-Z][a-z]+[A-Z][a-z]+")
+"""TypeScript, PowerShell: a name that everybody knows, if it is a common word as well."""
 _FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
 _CODE = re.compile(r"`[^`]*`")
 _NOT_THERE = re.compile(
@@ -76,7 +78,7 @@ _COUNTED = re.compile(r"\b(?:total|tests?|failures?|succeeded|skipped|seconds|[\
 """How many tests passed that day."""
 _ONE_THING = re.compile(r"(?<![\w.:-])#?\d{3,}(?![\w.-])|\b[0-9a-f]{8,}\b")
 _NEXT_CLAUSE = re.compile(r"[;:；：](?=\s|[^\x00-\x7f])|\s[—–-]\s")
-_IN_BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）]")
+_CODE_OR_IN_BRACKETS = re.compile(r"(`[^`]*`)|\s*[(（][^()（）]*[)）]")
 _LIMITS = re.compile(
     rf"\b(?:only|unless|except|until|till|if|when|but|though|nur|außer|sauf|salvo|{'|'.join(sorted(NEGATIONS))})\b|n't\b|只|除|但|不",
     re.IGNORECASE,
@@ -117,7 +119,7 @@ def _heads(text: str) -> list[str]:
     bare = _CODE.sub(lambda code: "_" * len(code[0]), text)
     ends = [len(text), *(found.start() for found in reversed([*_NEXT_CLAUSE.finditer(bare)]))]
     heads = [text[:end].rstrip(" .") for end in ends if not _LIMITS.search(text[end:]) and _is_whole(text[:end])]
-    each = [one for head in heads for one in (head, _IN_BRACKETS.sub("", head))]
+    each = [one for head in heads for one in (head, _CODE_OR_IN_BRACKETS.sub(r"\1", head))]
     return [
         one if one.endswith("。") else f"{one}."
         for one in dict.fromkeys(each)
@@ -205,15 +207,20 @@ def _may_be_noted(claim: Claim, typed: Sequence[Quote]) -> bool:
         and not _is_only_that_it_failed(claim, own)
         and not _is_about_one_call(claim.text)
         and all(_is_theirs(name, claim, own) for name in names_in(claim.text))
-        and all(is_in(name.strip("`"), own) for name in to_be_typed(claim.text))
+        and all(is_in(_as_typed(name), own) for name in to_be_typed(claim.text))
         and _is_hardly_heard(claim, own)
         and not _is_turned_round(claim.text, own)
     )
 
 
+def _as_typed(name: str) -> str:
+    """A command as it is, an address without the sign behind it that ends a sentence."""
+    return name.strip("`") if name.startswith("`") else name.rstrip("/.,:;!?)\"'")
+
+
 def _is_theirs(name: str, claim: Claim, own: Sequence[Quote]) -> bool:
     """Whether a name stands in their quotes, or in another that is cited if they had it first."""
-    plain = _ACRONYM.fullmatch(name) or _NUMBER.fullmatch(name)
+    plain = _ACRONYM.fullmatch(name) or _NUMBER.fullmatch(name) or (_PROPER.fullmatch(name) and is_common(name))
     return bool(plain) or is_in(name, own) or (name in claim.said and is_in(name, claim.quotes))
 
 
@@ -227,7 +234,8 @@ def _is_hardly_heard(claim: Claim, own: Sequence[Quote]) -> bool:
     most = _SHARE_HEARD if claim.own else _SHARE_HEARD_OF_AN_ECHO
     if len(wanted & heard - known) > most * len(wanted) or len(wanted & known) < _SHARE_SAID * len(wanted):
         return False
-    words = () if claim.own else _LETTERS.findall(_CODE.sub(" ", claim.text))
+    words = [] if claim.own else _LETTERS.findall(_CODE.sub(" ", claim.text))
+    words = [word for word in words if not is_without_spaces(word)]  # a whole clause, of which nothing is rare
     return all(is_common(word) or not heard.intersection(terms(word)) for word in words)
 
 
