@@ -170,7 +170,7 @@ def test_a_failure_that_is_not_likely_to_come_back_is_left_out_though_there_is_r
     rare = (
         ClaudeSession("a", day=1)
         .run("go build", "./gauge.go:7:2: undefined: tide", exit_code=1)
-        .run("ls buoys", "ls: buoys: No such file or directory", exit_code=1)
+        .run("cat buoys", "cat: buoys: No such file or directory", exit_code=1)
     )
     with harvested(home, tmp_path, rare, *often) as memory:
         result = memory.bootstrap("reef", agent="claude-code", budget=2000)

@@ -11,6 +11,7 @@ from hardwon.failures.quoting import (
     MAX_ERROR_CHARACTERS,
     error_line,
     example,
+    is_an_answer,
     says_what_failed,
     titled,
     told_command,
@@ -316,7 +317,10 @@ def test_a_module_that_git_could_not_read_is_told_with_what_git_said() -> None:
             "bun test src/tide.test.ts",
         ),
         ("bun test a.test.ts && bun test b.test.ts", "TypeError: the tide is out", "bun test"),
-        ("bun build tide.ts && bun test", "error: Must use --outdir", "bun build && bun test"),
+        ("bun build tide.ts && bun test", "error: Must use --outdir", "bun build tide.ts"),
+        ("git add . && git rebase --continue", "error: Terminal is dumb, but EDITOR unset", "git rebase"),
+        ("git switch main && git pull", "fatal: Not possible to fast-forward, aborting.", "git pull"),
+        ("bun build tide.ts; bun test", "error: Must use --outdir", "bun build && bun test"),
         ("mkdir -p ebb && make tides", "A subdirectory or file ebb already exists.", "mkdir"),
         ("mkdir -p ebb && make tides", "Error: the tide is out", "make tides"),
         (
@@ -328,6 +332,22 @@ def test_a_module_that_git_could_not_read_is_told_with_what_git_said() -> None:
 )
 def test_of_a_chain_the_command_is_told_of_which_the_line_says_most(command: str, line: str, told: str) -> None:
     assert told_command(command, line) == told
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "is_one"),
+    [
+        ("ls: buoys: No such file or directory", "cd reef && ls buoys", True),
+        ("`zsh`: no matches found: …/14-*", "ls reef/14-* 2>/dev/null; ls -d reef/15-*", True),
+        ('`ls bin/tide`: "bin/tide": No such file or directory (os error 2)', "ln -s a bin; ls bin/tide", True),
+        ("`zsh`: no matches found: *", "rm -rf * && make", False),
+        ("cat: tides.txt: No such file or directory", "cat tides.txt", False),
+        ("ls: illegal option -- z", "ls -z", False),
+        ("make: tides: No such file or directory", "ls; make tides", False),
+    ],
+)
+def test_a_look_that_finds_nothing_is_an_answer_and_no_failure(line: str, command: str, is_one: bool) -> None:
+    assert is_an_answer(line, command) is is_one
 
 
 def test_a_wrapper_that_answers_for_a_program_is_named() -> None:

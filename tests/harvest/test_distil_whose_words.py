@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon
+from hardwon.harvest.distil.deciding import _heads
 from hardwon.harvest.trust import first_said
 from hardwon.sessions.reader import read
 from hardwon.text.shown import NOTED
@@ -51,7 +52,7 @@ def test_a_choice_is_told_with_what_was_offered_and_not_by_its_bare_words(
         ),
         (
             "je veux bien le nuage dès la première version, mais anonymisé",
-            "L'utilisateur veut le nuage dès la première version, anonymisé.",
+            "L'utilisateur veut le nuage dès la première version, pourvu que tout soit anonymisé.",
         ),
     ],
     ids=["Portuguese", "French"],
@@ -126,3 +127,29 @@ def test_a_word_belongs_to_whoever_had_it_first(tmp_path: Path) -> None:
     wanted = frozenset("red pool.py lagoon coral reef kelp absent".split())
     said, heard = first_said(session, wanted, len(session.messages) - 1)
     assert (said, heard) == ({"red", "pool.py", "coral", "reef"}, {"lagoon", "kelp"})
+
+
+@pytest.mark.parametrize(
+    ("claim", "heads"),
+    [
+        (
+            "The gauge must be read with `tide $(ebb now)` before each seeding (slow).",
+            ["`tide $(ebb now)` before each seeding."],
+        ),
+        ("The seeder is slow; the partial index of the table of gauges in the northern reef is the cause of it.", []),
+    ],
+)
+def test_of_a_claim_that_is_cut_commands_stay_whole_and_half_of_its_words(claim: str, heads: list[str]) -> None:
+    found = _heads(claim)
+    assert len(found) == len(heads)
+    assert all(one.endswith(end) for one, end in zip(found, heads, strict=True))
+
+
+def test_a_file_that_the_user_named_by_its_end_may_be_told_by_its_whole_path(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    listed = "docs/planning/tides.md\ndocs/planning/tides-check.md"
+    asked = "Is the plan docs/planning/tides.md or docs/planning/tides-check.md?"
+    one = ClaudeSession().user("plan it").run("ls docs/planning", listed).says(asked).user("use tides.md")
+    claim = "The user wants `docs/planning/tides.md` to be used as the plan."
+    assert _noted(home, one, _item(claim, [("S1:4", "use tides.md"), ("S1:3", asked)]), tmp_path, serve)

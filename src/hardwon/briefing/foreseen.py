@@ -21,7 +21,9 @@ from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.quoting import (
     from_elsewhere,
     hooked_command,
+    is_an_answer,
     is_refusal,
+    names_its_command,
     names_no_error,
     says_what_failed,
     told_command,
@@ -190,6 +192,8 @@ def _not_told(error: str, signature: str, family: str, command: str) -> str:
     answer = family == "http" and without_speaker(error).startswith("error: ")  # in masked words of a server
     if vague or answer or names_no_error(error) or not says_what_failed(error):
         return "its words do not say what went wrong"
+    if is_an_answer(error, command):
+        return "a look that found nothing"
     return against_failure("agent" if is_refusal(error) else family)
 
 
@@ -251,6 +255,8 @@ def _speaker(row: FailureRow) -> str:
     named = re.match(r"([a-z][\w.-]*): ", row.error)
     if named and re.search(rf"(?:^|[;&|(\n/]\s*){re.escape(named.group(1))}\b", row.command):
         return ""  # the line says it
+    if names_its_command(row.error):
+        return ""
     where = row.family not in ("usage", "shell")  # the same wherever it is called
     gist = (
         told_command(row.command, row.error, family=row.family, where=where)

@@ -674,6 +674,8 @@ def leads_on(line: str) -> bool:
 
 def below(line: str, text: str, most: int = _LINES_LOOKED_AT) -> list[str]:
     """The lines that follow a line of a text, without blank ones; none where it is not there."""
+    if not line:
+        return []
     _, there, after = text.partition(line)
     if not there:
         return []

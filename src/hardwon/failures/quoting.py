@@ -291,7 +291,8 @@ def told_command(command: str, line: str = "", *, family: str = "", where: bool 
     """What a command is about, as it stands before an error; nobody's repository or host in it.
 
     Of several, the one of which the line says most names: its program and verb, its files and options, then the one
-    that makes errors of this family; where that is no single one, all of them, for the output alone could tell.
+    that makes errors of this family. Where that is no single one, the first that often fails if each stops those
+    behind it, else all of them, for the output alone could tell.
     `where` adds the part of the repository that it was for, unless the line itself names a place.
     """
     command = _CONTINUED.sub(" ", command)
@@ -304,6 +305,8 @@ def told_command(command: str, line: str = "", *, family: str = "", where: bool 
         formats = "format" in line.lower()
         meant = [one for one in meant if (one.subcommand == "format") == formats] or meant
     called = list(dict.fromkeys(" ".join(filter(None, (one.program, one.subcommand))) for one in meant))
+    if len(called) > 1 and line and not _GOES_ON.search(command):
+        meant = ([one for one in meant if not _fails_seldom(one)] or meant)[:1]
     if len(meant) <= 1:
         said = _fitted(tools.gist(meant[0].text if meant else command, _CHARACTERS_OF_A_GIST))
         said += "".join(f" {option}" for option in _INLINE if meant and meant[0].inline and option in meant[0].options)
@@ -319,11 +322,21 @@ def told_command(command: str, line: str = "", *, family: str = "", where: bool 
     return presentable(said) if not tools.danger(said) else ""
 
 
+_GOES_ON = lazy_pattern(r";|\|\||\n")
+"""What stands behind it runs whether or not what stands before it failed."""
+_SELDOM_FAIL = frozenset("add status fetch log show branch".split())
+
+
+def _fails_seldom(one: Command) -> bool:
+    return one.program == "git" and one.subcommand in _SELDOM_FAIL
+
+
 _CONTINUED = lazy_pattern(r"\\\n[ \t]*")
 _SUBSTITUTED = lazy_pattern(r"\$\(([^()]+)\)")
 _INLINE = ("-c", "-e")
 _RUN_HOOKS = frozenset("commit push merge rebase cherry-pick am".split())
 _MERGE = frozenset(("merge", "rebase", "cherry-pick", "pull", "revert", "am", "stash pop", "stash apply"))
+_OF_A_MERGE = lazy_pattern(r"^CONFLICT|\b(?:fast-forward|reconcile divergent|unmerged files|have not concluded)\b")
 _LINTED = lazy_pattern(r"\S+\.go(?::\d+)*: .* \([a-z]+\)$")
 _INTERPRETERS = {"python": ("python",), "node": ("node", "bun", "deno")}
 
@@ -344,7 +357,7 @@ def _candidates(ran: list[Command], command: str, line: str, family: str) -> lis
     ):
         return hooked[:1]
     could = ran
-    if family == "git" and line.startswith("CONFLICT"):
+    if _OF_A_MERGE.search(line):
         could = [one for one in ran if one.subcommand in _MERGE]
     elif family == "go":
         could = [one for one in ran if one.program == ("golangci-lint" if _LINTED.match(line) else "go")]
@@ -505,6 +518,29 @@ _NO_ERROR = lazy_pattern(
 def names_no_error(line: str) -> bool:
     """All went well, or nobody can say of which folder, package or address it speaks."""
     return _NO_ERROR.search(without_speaker(line)) is not None
+
+
+_NOT_THERE = lazy_pattern(r"No such file or directory|no matches found|cannot access|Cannot find path|os error 2")
+_ASKS_WHAT_IS_THERE = frozenset("ls dir eza exa stat file which Get-ChildItem Get-Item Test-Path".split())
+
+
+def is_an_answer(line: str, command: str) -> bool:
+    """Whether a look at what is there found nothing: whoever looks wants to know that, and nothing failed."""
+    said = without_speaker(line)
+    if not _NOT_THERE.search(said):
+        return False
+    named = said.partition(":")[0]
+    meant = told_command(command, said).split(" ")[0]
+    ran = [one.program for one in commands(_CONTINUED.sub(" ", command))]
+    return not {named, meant}.isdisjoint(_ASKS_WHAT_IS_THERE) or (bool(ran) and _ASKS_WHAT_IS_THERE.issuperset(ran))
+
+
+_SAYS_WHICH = lazy_pattern(r"command not found: \S|^(?:\w+: )?(?:line \d+: )?cd: ")
+
+
+def names_its_command(line: str) -> bool:
+    """Whether a shell speaks of a program or a folder that another command of the line wanted."""
+    return _SAYS_WHICH.search(line) is not None
 
 
 _REFUSED = lazy_pattern(

@@ -335,7 +335,8 @@ _HOST_OR_INSTALLER = (
     r"(?:install|add|get|i|tap|run|exec))[ \t]+\S+"
 )
 _SPELLED_DOT = re.compile(
-    r"(?<=[\w-])\s*(?:\[\.\]|\(\.\)|[\[(]?\b(?:dot|punkt|point|punto|ponto|точка)\b[\])]?|点)\s*(?=\w)"
+    r"(?<=[\w-])\s*(?:\[\.\]|\(\.\)|[\[(]?\b(?:dot|punkt|point|punto|ponto|точка)\b[\])]?"
+    r"|(?<=[A-Za-z0-9])点(?=\s*[A-Za-z0-9])|(?<=[A-Za-z0-9]\s)点(?=\s*[A-Za-z0-9]))\s*(?=\w)"
 )
 """In a host that is spelled out, for who reads it and not for who looks for hosts."""
 _SPELLED_HOST = re.compile(rf"[\w-]+(?:{_SPELLED_DOT.pattern}[\w-]+)+", re.IGNORECASE)

@@ -16,6 +16,7 @@ from hardwon.failures.turns import Turn, turns
 from hardwon.harvest.trust import first_said, found_by_agent, with_origins
 from hardwon.model.lesson import DISTILLED, Draft, Kind, Source
 from hardwon.model.session import Origin, Session
+from hardwon.scrub.rules.told_passwords import is_common
 from hardwon.text.words import FUNCTION_WORDS, terms
 
 _CLAIM_CHARACTERS = range(12, 261)
@@ -400,23 +401,28 @@ FREE = frozenset(
         "describe itself own give left open "
         "utilisateur veut voulu préfère choisi demande usuario quiere prefiere pide usuário quer prefere pede pediu "
         "benutzer nutzer will möchte bevorzugt utente vuole preferisce gebruiker wil 用户 ユーザー agente selon según "
-        "segundo laut "
+        "segundo laut l d n c qu aux puis entre avant apres lors dont cette ces son sa lui afin ainsi pelo pela depois "
+        "antes mais dass damit dann noch "
     )
 ).union(terms(" ".join(FUNCTION_WORDS))) - NEGATIONS.union(terms("only nur because weil porque"))
 """Words that join what the quotes say, and add nothing to it."""
 _NAMED = re.compile(
-    r"`([^`]+)`|((?<![\wÀ-ɏ-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*(?:-\d[\w.]*)*)|"
+    r"`([^`]+)`|((?<![\wÀ-ɏ-])--?[A-Za-z][\w-]*)|(\b[\w.-]*/[\w./-]+)|(\b[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{1,5}\b)|(\b\w*\d[\w.]*(?:-(?:\d|(?:pre|rc|alpha|beta|dev|next)\b)[\w.]*)*)|"
     r"(\b\w+_\w+\b)|(\b[a-z]+[A-Z]\w*\b)|((?:\b[A-Z]\w*-)?\b[A-Z][a-z0-9]+[A-Z]\w*\b)|(\b[A-Z]{2,}\b)",
     re.ASCII,  # a letter of another script may stand right beside a name
 )
 
 CLAUSE = re.compile(r"[,;:.!?](?=\s|$)|[\n()—]|\bbut\b")
 SUGGESTS = re.compile(
-    r"\bwhy (?:not\b|don'?t (?:we|you|i)\b)|\b(?:ca|could|should|would)n'?t (?:we|you|i)\b", re.IGNORECASE
+    r"\bwhy (?:not\b|don'?t (?:we|you|i)\b)|\b(?:ca|could|should|would)n'?t (?:we|you|i)\b"
+    r"|\b(?:do|does|did|is|are|was|has|have|should|could|would|can)(?:n'?t (?:it|this|that|they|we|the)"
+    r"| (?:it|this|that|they|we|you|i) not)\b",
+    re.IGNORECASE,
 )
 """A question that denies nothing: "can't we keep it here?" wants it kept there."""
 _NO_NAMES = frozenset(("e.g", "i.e"))
-_EITHER_OR = re.compile(r"[a-z]{3,}(?:/[a-z]{3,})+")
+_EITHER_OR = re.compile(r"[a-z_]{3,}(?:/[a-z_]{3,})+")
+_PROPER = re.compile(r"[A-Z][a-z]+[A-Z][a-z]+")
 
 
 def words_of(text: str) -> set[str]:
@@ -441,8 +447,9 @@ def content(text: str, free: frozenset[str]) -> set[str]:
 
 
 def names_in(text: str) -> list[str]:
-    """Identifiers, paths, flags, commands and numbers."""
-    return sorted({next(filter(None, found)).strip(".'\"") for found in _NAMED.findall(text)} - _NO_NAMES - {""})
+    """Identifiers, paths, flags, commands and numbers; not what everybody knows, such as TypeScript."""
+    found = {next(filter(None, found)).strip(".'\"").rstrip("/") for found in _NAMED.findall(text)}
+    return sorted(name for name in found - _NO_NAMES - {""} if not (_PROPER.fullmatch(name) and is_common(name)))
 
 
 def is_in(name: str, quotes: Sequence[Quote] | Sequence[Entry]) -> bool:

@@ -27,7 +27,7 @@ from hardwon.harvest.distil.claims import (
 )
 from hardwon.harvest.trust import Admission, to_be_typed
 from hardwon.scrub.rules.told_passwords import is_common
-from hardwon.text.words import is_without_spaces, terms
+from hardwon.text.words import language, terms
 
 NOTED = "noted in one session"
 """Told as that, apart from what is believed, until a second session or a person says so."""
@@ -65,8 +65,6 @@ _ORDERS = re.compile(
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
 """HTTP, JSON: a word like others in what is told as unconfirmed."""
-_PROPER = re.compile(r"[A-Z][a-z]+[A-Z][a-z]+")
-"""TypeScript, PowerShell: a name that everybody knows, if it is a common word as well."""
 _FOLDER = re.compile(r"^\$ |cd [^&;]+(?:&&|;)\s*")
 _CODE = re.compile(r"`[^`]*`")
 _NOT_THERE = re.compile(
@@ -84,7 +82,8 @@ _LIMITS = re.compile(
     re.IGNORECASE,
 )
 """A clause that takes back some of what was said before it."""
-_WORDS_OF_A_HEAD = 5
+_WORDS_OF_A_HEAD, _SHARE_OF_A_HEAD = 5, 0.5
+"""Less of a claim leaves out what it is about."""
 
 
 class Decision(NamedTuple):
@@ -120,10 +119,11 @@ def _heads(text: str) -> list[str]:
     ends = [len(text), *(found.start() for found in reversed([*_NEXT_CLAUSE.finditer(bare)]))]
     heads = [text[:end].rstrip(" .") for end in ends if not _LIMITS.search(text[end:]) and _is_whole(text[:end])]
     each = [one for head in heads for one in (head, _CODE_OR_IN_BRACKETS.sub(r"\1", head))]
+    least = max(_WORDS_OF_A_HEAD, _SHARE_OF_A_HEAD * len(content(text, FREE)))
     return [
         one if one.endswith("。") else f"{one}."
         for one in dict.fromkeys(each)
-        if one != text.rstrip(" .") and len(content(one, FREE)) >= _WORDS_OF_A_HEAD
+        if one != text.rstrip(" .") and len(content(one, FREE)) >= least
     ]
 
 
@@ -220,8 +220,10 @@ def _as_typed(name: str) -> str:
 
 def _is_theirs(name: str, claim: Claim, own: Sequence[Quote]) -> bool:
     """Whether a name stands in their quotes, or in another that is cited if they had it first."""
-    plain = _ACRONYM.fullmatch(name) or _NUMBER.fullmatch(name) or (_PROPER.fullmatch(name) and is_common(name))
-    return bool(plain) or is_in(name, own) or (name in claim.said and is_in(name, claim.quotes))
+    plain = _ACRONYM.fullmatch(name) or _NUMBER.fullmatch(name)
+    short = name.rpartition("/")[2]
+    is_their_file = "." in short and short != name and is_in(short, own)
+    return bool(plain) or is_in(name, own) or ((is_their_file or name in claim.said) and is_in(name, claim.quotes))
 
 
 def _is_hardly_heard(claim: Claim, own: Sequence[Quote]) -> bool:
@@ -229,14 +231,20 @@ def _is_hardly_heard(claim: Claim, own: Sequence[Quote]) -> bool:
 
     Where the whole sounds like something that was read, none of the few may be a rare word.
     """
-    wanted, heard = content(claim.text, FREE), set(claim.heard)
+    wanted, heard = content(_without_names(claim.text), FREE), set(claim.heard)
     known = set(claim.said).union(*(words_of(f"{one.text} {one.before}") for one in own))
     most = _SHARE_HEARD if claim.own else _SHARE_HEARD_OF_AN_ECHO
     if len(wanted & heard - known) > most * len(wanted) or len(wanted & known) < _SHARE_SAID * len(wanted):
         return False
-    words = [] if claim.own else _LETTERS.findall(_CODE.sub(" ", claim.text))
-    words = [word for word in words if not is_without_spaces(word)]  # a whole clause, of which nothing is rare
+    words = [] if claim.own else _LETTERS.findall(_without_names(claim.text))
+    if language([word.lower() for word in words]) not in ("en", ""):
+        return True  # which words are rare is known of English alone
     return all(is_common(word) or not heard.intersection(terms(word)) for word in words)
+
+
+def _without_names(text: str) -> str:
+    """The words around commands, files and identifiers, which are looked at one by one."""
+    return " ".join(word for word in _CODE.sub(" ", text).split() if not names_in(word))
 
 
 def _is_turned_round(text: str, own: Sequence[Quote]) -> bool:
