@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardwon.failures import tools
-from hardwon.model.failure import Fix
+from hardwon.model.failure import Fix, Step
 from tests.conftest import ClaudeSession
 from tests.failures.test_ledger import findings
 
@@ -38,7 +38,7 @@ def fixes(tmp_path: Path, failed: str, output: str, *later: str) -> list[Fix]:
             "reef tasks get 11",
             "Task with ID '11' not found.",
             "reef tasks get '#011'",
-            ("replace", "`<id>` with `#<id>`"),
+            ("replace", "`<id>` with `'#<id>'`"),
         ),
         (
             "git add tides.py dist/out.css",
@@ -195,4 +195,4 @@ def test_how_a_thing_is_called_has_nothing_to_do_with_the_code_that_was_changed_
     session = ClaudeSession().run("reef build", "Specify which project to use", exit_code=1)
     session = session.edit("tides.py", "b").run("reef build North.csproj", "done")
     (fix,) = findings(session, tmp_path).fixes
-    assert (fix.succeeded_as, fix.untrusted) == ("reef build North.csproj", "")
+    assert (fix.steps, fix.succeeded_as, fix.untrusted) == ((Step("add", "North.csproj"),), "", "")

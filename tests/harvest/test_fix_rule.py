@@ -71,7 +71,7 @@ def test_a_lesson_names_the_command_that_was_mended_and_not_another_that_failed_
     with Hardwon(tmp_path / "home") as memory:
         memory.harvest([session.write(tmp_path / "logs") for session in sessions])
         told = [one.text for one in memory.lessons.list()]
-    assert any("dotnet build Reef.sln" in text for text in told)
+    assert any("`dotnet build` fails" in text and "unless `Reef.sln` is added" in text for text in told)
     assert not any("dotnet test" in text for text in told)
 
 

@@ -290,8 +290,10 @@ def _with_argument(failed: Command, passed: Command, output: str) -> _Difference
     name, word = lacks.group("name"), next(iter(added))
     if name and (len(name) > _MAX_NAME_CHARACTERS or orders(name)):
         name = "argument"  # what output calls it is no word of ours
-    text = passed.text.replace(word, f"<{name}>", 1) if name else passed.text
-    return None, tools.brief(text, _MAX_CHARACTERS), "the error misses the argument that was added"
+    cause = "the error misses the argument that was added"
+    if not name:  # whatever else the command does
+        return Step("add", tools.brief(word, _MAX_CHARACTERS)), "", cause
+    return None, tools.brief(passed.text.replace(word, f"<{name}>", 1), _MAX_CHARACTERS), cause
 
 
 def _respelled(failed: Command, passed: Command, output: str) -> _Difference | None:
@@ -309,7 +311,7 @@ def _respelled(failed: Command, passed: Command, output: str) -> _Difference | N
         or (unknown.group("quoted") or unknown.group("number") or "") not in (old, old.strip("#"))
     ):
         return None
-    told = (re.sub(r"\d+", "<id>", word) for word in (old, other))
+    told = (re.sub(r"\d+", "<id>", f"'{word}'" if word[0] == "#" else word) for word in (old, other))
     return Step("replace", " with ".join(f"`{word}`" for word in told)), "", "the error names what was replaced"
 
 

@@ -40,7 +40,8 @@ class Occurrence(Struct, frozen=True, kw_only=True):
 
 
 class Step(NamedTuple):
-    """One thing done between the failure and the success: `run` a command, `edit`, `read` or `find` a file."""
+    """One thing done between the failure and the success: `run` a command, `edit`, `read` or `find` a file; or how the
+    call was changed: `replace`, `drop` or `add` a word of it."""
 
     action: str
     what: str

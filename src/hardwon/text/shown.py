@@ -306,7 +306,7 @@ def _half_tokens_more(char: str) -> int:
 # Failures and fixes as lines that an agent can act on, at most `MAX_LINE_CHARACTERS` long.
 
 MAX_LINE_CHARACTERS = 320
-_QUOTED = {"run": "run", "drop": "leave out"}
+_QUOTED = {"run": "run", "drop": "leave out", "add": "add"}
 _AGAIN = "often passes when run again"
 
 

@@ -52,7 +52,7 @@ def fix_drafts(fixes: Iterable[Fix]) -> list[Draft]:
 
 
 def worth_telling(family: str, signature: str, steps: Sequence[Step], succeeded_as: str) -> bool:
-    if family == "agent" or any(step.action not in ("run", "drop", "replace") for step in steps):
+    if family == "agent" or any(step.action not in ("run", "drop", "add", "replace") for step in steps):
         return False
     if family == "generic" and not informative(signature) and not _names_what_was_missing(signature, succeeded_as):
         return False
@@ -114,6 +114,8 @@ def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_
         whole = gist if "…" not in gist else " ".join(gist.split()[:2])
         error = _OWN_WORDS.get(signature, signature)
         return f"Leave `{steps[0].what}` out of `{_general(whole)}`, or it fails with: {error}."
+    if steps and steps[0].action == "add":
+        return f"`{_general(gist)}` fails with {signature}, unless `{steps[0].what}` is added."
     if steps and steps[0].action == "replace":
         program = re.escape(gist.split(" ")[0])
         is_named = _SPEAKS.match(signature) or re.search(rf"(?<!\w){program}(?!\w)", f"{steps[0].what} {signature}")
