@@ -58,6 +58,8 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """The endpoint's model."""
     distil: str = "off"
     """The model that sessions are distilled with when they end: an agent's name, `ollama`, `llama.cpp`, an address."""
+    distil_depth: int = 1
+    """How many times as much of a session's work a model is shown: it finds more, and takes more tokens."""
     llm_url: str = ""
     """An OpenAI-compatible endpoint for `distil`, or Anthropic's address ending in /messages."""
     llm_model: str = ""
@@ -93,6 +95,7 @@ MEANINGS = {
     "embedding_url": "an OpenAI-compatible endpoint for vectors; empty: the local model",
     "embedding_model": "the model at that endpoint",
     "distil": "the model that reads sessions when they end: claude, codex, gemini or another",
+    "distil_depth": "1 to 5: how much of a session's work a model is shown; more finds more, for more tokens",
     "llm_url": "an OpenAI-compatible endpoint for `distil`, or Anthropic's (…/messages)",
     "llm_model": "the model for `distil`",
     "llm_command": "a command to use instead: question on stdin, answer on stdout",
@@ -110,6 +113,7 @@ _LOWEST: dict[str, float] = {
     "retain_days": 0,
     "fusion_weight": 0,
     "statement_seconds": 0,
+    "distil_depth": 1,
     "llm_tokens_per_day": 0,
     "llm_cost_per_day": 0,
     "llm_price_in": 0,
@@ -120,7 +124,7 @@ CHOICES = {
     "search_sessions": ("on", "off"),
     "team_authors": ("pseudonym", "name"),
 }
-_HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1}
+_HIGHEST: dict[str, float] = {"min_confidence": 1, "fusion_weight": 1, "distil_depth": 5}
 
 
 class LoadedConfig(Struct, frozen=True):

@@ -219,3 +219,20 @@ def test_what_is_forgotten_is_forgotten_here_too(
         assert "team10" not in repr(left)
         if what == "session":
             assert (left, memory.reading().query("SELECT session FROM distilled")) == ([], [])
+
+
+def test_what_was_read_is_read_again_only_deeper_and_then_shows_more(home: Path, tmp_path: Path, serve: Any) -> None:
+    session = ClaudeSession().user("why is the seeder slow?")
+    for number in range(400):
+        session = session.says(f"Cause {number}: `index{number}` is not used by the seeder, because it is partial.")
+    path = session.user("thanks").write(tmp_path)
+    server = serve(answers)
+    with Hardwon(home) as memory:
+        memory.harvest([path])
+        seen = []
+        for depth in (1, 1, 3, 3, 1):
+            before = len(server.asked)
+            memory.sessions.distil(depth=depth, pause=lambda _: None)
+            seen.append(sum(text.count("not used by the seeder") for text in readings(server)[before:]))
+    assert 0 < seen[0] < seen[2]
+    assert seen[1] == seen[3] == seen[4] == 0

@@ -107,7 +107,9 @@ class Sessions(Part):
         places = map(os.path.expanduser, projects.roots(self._memory.reading()))
         return [Path(place) for place in sorted(places) if os.path.isabs(place) and keeps_checkpoints(place)]
 
-    def distil_cost(self, paths: Paths | None = None, *, project: str | None = None, room: int = 0) -> Estimate:
+    def distil_cost(
+        self, paths: Paths | None = None, *, project: str | None = None, room: int = 0, depth: int = 0
+    ) -> Estimate:
         """What `distil` would read and cost; nothing is sent. `room`: characters of a question, as the model has it.
 
         Raises `NotFound` for a path that does not exist or an unknown project.
@@ -116,7 +118,7 @@ class Sessions(Part):
         from hardwon.harvest.distil.model import ROOM
 
         names = self._stored_names(paths)
-        return estimated(self._reading(names), room or ROOM, project=self._memory.project(project), paths=names)
+        return estimated(self._reading(names, depth), room or ROOM, project=self._memory.project(project), paths=names)
 
     def distil(
         self,
@@ -125,14 +127,17 @@ class Sessions(Part):
         project: str | None = None,
         using: str | Model = "",
         least: int = 0,
+        depth: int = 0,
         progress: Progress | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> Distilled:
         """What a model reads out of one's own sessions that were harvested; every claim is held to its quotes.
 
         `using` is a model or its name (an agent on this machine, `ollama`, `llama.cpp`, an address); by default that of
-        the settings. `least` leaves projects for later that have fewer characters to show. Raises `NotFound` for a path
-        that does not exist or an unknown project, `BadConfig` without a model, `NoModel` where it is not there.
+        the settings. It is shown `depth` times as much of a session's work (1 to 5; 0: as the settings say); what was
+        read less deep is read again. `least` leaves projects for later that have fewer characters to show. Raises
+        `NotFound` for a path that does not exist or an unknown project, `BadConfig` without a model, `NoModel` where it
+        is not there.
         """
         need_switched_on()
         from hardwon.harvest.distil.asking import distil
@@ -144,7 +149,13 @@ class Sessions(Part):
         found, db = self._memory.project(project), memory.writing()
         try:
             return distil(
-                self._reading(names), model, project=found, paths=names, least=least, progress=progress, pause=pause
+                self._reading(names, depth),
+                model,
+                project=found,
+                paths=names,
+                least=least,
+                progress=progress,
+                pause=pause,
             )
         finally:
             memory.refresh_standing()
@@ -160,13 +171,14 @@ class Sessions(Part):
         """Files as the store names them."""
         return None if paths is None else [log.name for log in self._memory.logs(session_files(paths))]
 
-    def _reading(self, names: builtins.list[str] | None) -> Reading:
+    def _reading(self, names: builtins.list[str] | None, depth: int) -> Reading:
         from hardwon.harvest.distil.asking import Reading
         from hardwon.harvest.distil.model import Spend
 
         db = self._memory.writing()
         files = map(Path, names) if names is not None else ()
-        return Reading(db, self._memory.scrubbing(files), Spend(db, self._memory.config))
+        config = self._memory.config
+        return Reading(db, self._memory.scrubbing(files), Spend(db, config), depth or config.distil_depth)
 
     def list(self, *, project: str | None = None, agent: str | None = None) -> list[SessionRecord]:
         """Sessions, the newest first. Raises `NotFound` for an unknown project."""

@@ -281,7 +281,7 @@ class Maintenance(Part):
         if not self._memory.exists:
             return []
         with suppress(StoreError):  # said of the store already
-            unread = sum(map(len, waiting(self._memory.reading()).values()))
+            unread = sum(map(len, waiting(self._memory.reading(), depth=self._memory.config.distil_depth).values()))
             name = self._memory.config.distil
             how = "off: `hardwon distil` runs it" if name == "off" else f"by {name}, when sessions end"
             return [Check("distil", True, f"{how}; {unread:,} sessions and sub-agents not read by a model")]

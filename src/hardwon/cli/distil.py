@@ -22,6 +22,10 @@ def distil(
         typer.Option("--with", help="Who answers: claude, codex, gemini, opencode, ollama, llama.cpp, or an address."),
     ] = "",
     model: Annotated[str, typer.Option("--model", help="The model to use, if there are several.")] = "",
+    depth: Annotated[
+        int,
+        typer.Option("--depth", min=0, max=5, metavar="N", help="Show the model N times as much of the work: 1 to 5."),
+    ] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show how many tokens it would take.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     questions: Annotated[
@@ -36,8 +40,8 @@ def distil(
 
     The model sees a small part of each session: what you typed, what failed and what then worked. Every lesson must
     quote words that are really there. Without --with it uses the model in the settings, or the first agent found on
-    this machine. A session is read only once; Ctrl-C keeps what is done. To do this for every session that ends:
-    `hardwon config distil claude`.
+    this machine. A session is read only once, and again with a larger --depth; Ctrl-C keeps what is done. To do this
+    for every session that ends: `hardwon config distil claude`.
 
     Example: hardwon distil --with claude
 
@@ -53,7 +57,7 @@ def distil(
             None if dry_run and not with_ else chosen(memory.config, memory.home, with_, model)
         )
         with doing("Counting what a model would read …"):
-            cost = memory.sessions.distil_cost(project=project, room=using.room if using else 0)
+            cost = memory.sessions.distil_cost(project=project, room=using.room if using else 0, depth=depth)
         if dry_run or not cost.sessions:
             print_json(cost) if json else tell(cost)
             if cost.sessions and not json:
@@ -62,7 +66,7 @@ def distil(
         if using is None or not (recorded or yes or _agreed(cost, using)):
             raise typer.Exit(1)
         with progress_bar() as progress:
-            done = memory.sessions.distil(project=project, using=using, progress=progress)
+            done = memory.sessions.distil(project=project, using=using, depth=depth, progress=progress)
         if json:
             print_json(done)
             return

@@ -103,13 +103,17 @@ class Distilled(Struct):
 class Reading:
     """What a run reads with, and whose of it."""
 
-    def __init__(self, db: Database, scrubbing: Scrubbing, spend: Spend) -> None:
+    def __init__(self, db: Database, scrubbing: Scrubbing, spend: Spend, depth: int = 1) -> None:
         self.db = db
+        self.depth = depth
         self.scrubbing = scrubbing
         self.spend = spend
 
     def questions(self, rows: Sequence[Waiting], room: int) -> Iterator[Question]:
-        return questions(unread(rows, self.scrubbing), room)
+        return questions(unread(rows, self.scrubbing, self.depth), room)
+
+    def waiting(self, project: str | None, paths: Sequence[str] | None) -> dict[str, list[Waiting]]:
+        return waiting(self.db, project, paths, self.depth)
 
 
 def estimated(
@@ -119,7 +123,7 @@ def estimated(
     overhead = estimate(prompt())
     projects = found = count = 0
     sent = answered = transcripts = extracted = of_extracts = 0
-    for rows in waiting(reading.db, project, paths).values():
+    for rows in reading.waiting(project, paths).values():
         before = count
         for question in reading.questions(rows, room):
             found += len(question.done)
@@ -151,7 +155,7 @@ def distil(
 ) -> Distilled:
     """Ask a model about every session that it has not read; a project with less than `least` characters waits."""
     report = Distilled()
-    found = waiting(reading.db, project, paths)
+    found = reading.waiting(project, paths)
     total = sum(map(len, found.values()))
     run = _Run(reading, model, report, pause)
     for id, rows in found.items():
@@ -174,7 +178,7 @@ def distil(
         report.projects += report.sessions > done
         if report.trouble:
             break
-    report.left = sum(map(len, waiting(reading.db, project, paths).values())) if report.trouble else run.unanswered
+    report.left = sum(map(len, reading.waiting(project, paths).values())) if report.trouble else run.unanswered
     report.rejected_by_reason = _sorted(run.rejected)
     report.waits_by_reason = _sorted(run.waits)
     return report

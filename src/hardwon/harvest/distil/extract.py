@@ -30,7 +30,8 @@ from hardwon.text.words import language
 _READING = 2
 """Rises when what is shown of a session changes so much that all must be read again."""
 _FOR_EACH_ROOT = 24
-"""Characters shown, times the root of a session's: what there is to know grows more slowly than what was said."""
+"""Characters shown, times the root of a session's: what there is to know grows more slowly than what was said. A depth
+of 2 shows twice as much of what was not typed."""
 _LEAST_SAID, _LEAST_MEASURED = 8_000, 1_200
 """Characters of what a person typed, and of all else, that are shown in any case."""
 _CHARACTERS_PER_MESSAGE = (2_500, 1_800, 1_200, 900, 600, 450, 300)
@@ -132,16 +133,16 @@ def characters(session: Session, since: int = 0) -> int:
     )
 
 
-def extract(session: Session, scrubber: Scrubber, since: int = 0) -> list[Shown]:
+def extract(session: Session, scrubber: Scrubber, since: int = 0, depth: int = 1) -> list[Shown]:
     """What is shown of a scrubbed session, from a message on, in its order."""
-    whole = _FOR_EACH_ROOT * characters(session, since) ** 0.5
+    whole = depth * _FOR_EACH_ROOT * characters(session, since) ** 0.5
     found = _Found(session, scrubber, since)
     for longest in _CHARACTERS_PER_MESSAGE:
         chosen = list(found.said(longest))
         said = sum(piece.characters for piece in chosen)
         if said <= max(whole, _LEAST_SAID):
             break
-    room = max(whole - said, _LEAST_MEASURED)
+    room = max(whole - said, depth * _LEAST_MEASURED)
     told = " ".join(one.text for piece in chosen for one in piece.shown)
     measured = found.measured(told)
     taken: set[int] = set()
@@ -415,8 +416,13 @@ class Waiting(NamedTuple):
     copied: int
 
 
-def waiting(db: Database, project: str | None = None, paths: Sequence[str] | None = None) -> dict[str, list[Waiting]]:
-    """Project → its own sessions of which a model has not read all, the oldest first; the liveliest project first."""
+def waiting(
+    db: Database, project: str | None = None, paths: Sequence[str] | None = None, depth: int = 1
+) -> dict[str, list[Waiting]]:
+    """Project → its own sessions of which a model has not read all that deep, the oldest first.
+
+    The liveliest project comes first.
+    """
     where, given = (" AND s.project = ?", (project,)) if project else ("", ())
     rows = db.query(
         "SELECT s.project, s.id, s.path, s.root, s.agent, s.started_at, s.content_hash, coalesce(d.state, ''), "
@@ -429,12 +435,20 @@ def waiting(db: Database, project: str | None = None, paths: Sequence[str] | Non
     found: dict[str, list[Waiting]] = {}
     for project_id, *rest in rows:
         one = Waiting(*rest)
-        if not one.state.startswith(f"{_READING} {one.content} ") and (named is None or one.path in named):
+        reading, _, content = one.state.rpartition(" ")[0].rpartition(" ")[0].partition(" ")
+        is_read = content == one.content and _depth(reading) >= depth
+        if not is_read and (named is None or one.path in named):
             found.setdefault(project_id, []).append(one)
     return dict(sorted(found.items(), key=lambda entry: -entry[1][-1].at))
 
 
-def unread(rows: Sequence[Waiting], scrubbing: Scrubbing) -> Iterator[Unread]:
+def _depth(reading: str) -> int:
+    """How deep a session was read: `2` once, `2x3` three times as deep; 0 by another way of reading."""
+    way, _, depth = reading.partition("x")
+    return int(depth or 1) if way == str(_READING) else 0
+
+
+def unread(rows: Sequence[Waiting], scrubbing: Scrubbing, depth: int = 1) -> Iterator[Unread]:
     """The sessions with what is to be shown of them; those whose log is gone are left."""
     path, held = "", dict[str, Session]()
     for row in rows:
@@ -445,9 +459,10 @@ def unread(rows: Sequence[Waiting], scrubbing: Scrubbing) -> Iterator[Unread]:
             continue
         scrubber = scrubbing.scrubber()
         session = scrubbed(raw, scrubber)
-        since = max(row.copied, _read_before(row.state, session))
-        state = f"{_READING} {row.content} {len(session.messages)} {_said(session, len(session.messages))}"
-        shown = extract(session, scrubber, since)
+        since = max(row.copied, _read_before(row.state, session, depth))
+        reading = str(_READING) if depth == 1 else f"{_READING}x{depth}"
+        state = f"{reading} {row.content} {len(session.messages)} {_said(session, len(session.messages))}"
+        shown = extract(session, scrubber, since, depth)
         yield Unread(row.id, row.root, row.at, row.agent, state, session, shown, characters(session, since))
 
 
@@ -458,11 +473,11 @@ def _sessions(path: str) -> dict[str, Session]:
         return {}
 
 
-def _read_before(state: str, session: Session) -> int:
-    """How many of its messages a model has seen; none if they are not the same any more."""
+def _read_before(state: str, session: Session, depth: int) -> int:
+    """How many of its messages a model has seen that deep; none if they are not the same any more."""
     reading, _, rest = state.partition(" ")
     _, messages, said = (*rest.split(), "", "", "")[:3]
-    if reading != str(_READING) or not messages.isdigit() or _said(session, int(messages)) != said:
+    if _depth(reading) < depth or not messages.isdigit() or _said(session, int(messages)) != said:
         return 0
     return int(messages)
 
