@@ -321,6 +321,8 @@ def test_a_module_that_git_could_not_read_is_told_with_what_git_said() -> None:
         ("git add . && git rebase --continue", "error: Terminal is dumb, but EDITOR unset", "git rebase"),
         ("git switch main && git pull", "fatal: Not possible to fast-forward, aborting.", "git pull"),
         ("bun build tide.ts; bun test", "error: Must use --outdir", "bun build && bun test"),
+        ("git add \\\n  a.ts && git commit -m 'x\n\ny; z'", "Missing generated files: tide.json", "git commit"),
+        ("(Invoke-WebRequest -Uri x).Content", "Invoke-WebRequest : 404: Not Found", "Invoke-WebRequest"),
         ("mkdir -p ebb && make tides", "A subdirectory or file ebb already exists.", "mkdir"),
         ("mkdir -p ebb && make tides", "Error: the tide is out", "make tides"),
         (
@@ -348,6 +350,19 @@ def test_of_a_chain_the_command_is_told_of_which_the_line_says_most(command: str
 )
 def test_a_look_that_finds_nothing_is_an_answer_and_no_failure(line: str, command: str, is_one: bool) -> None:
     assert is_an_answer(line, command) is is_one
+
+
+def test_a_shell_that_cannot_change_its_folder_speaks_for_itself() -> None:
+    output = "bash: cd: reef: No such file or directory"
+    assert shown(output, "cd reef && npm test -- tides.test.ts") == "cd: reef: No such file or directory"
+
+
+def test_what_turns_a_sentence_round_is_not_left_out_of_its_middle() -> None:
+    said = (
+        "src/main.tsx(15,12): error TS2352: Conversion of type 'Window & typeof globalThis' to type "
+        "'Record<string, unknown>' may be a mistake because neither type sufficiently overlaps with the other."
+    )
+    assert "neither" in shown(said, "npx tsc")
 
 
 def test_a_wrapper_that_answers_for_a_program_is_named() -> None:

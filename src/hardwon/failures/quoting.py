@@ -25,7 +25,7 @@ from hardwon.failures.fingerprint import (
     is_consequence,
     leads_on,
 )
-from hardwon.failures.shell import Command, commands, elements, program_family
+from hardwon.failures.shell import Command, commands, each_stops_the_next, elements, program_family
 from hardwon.failures.signature import NEVER, VERBS, WORDS, orders, signature
 from hardwon.failures.turns import NO_FOLDER
 from hardwon.text.normalise import base_name, lazy_pattern, presentable
@@ -119,7 +119,7 @@ def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
     anybodys = found.family == "usage" or found.error_type == "timed out" or is_bare(line, command)
     anybodys = anybodys or (found.family == "generic" and bool(NO_FOLDER.search(line) and _STEP_INTO.search(command)))
     shell = _spoken_by_the_shell(found)
-    if found.family == "hook" or command == tool or not (anybodys or shell):
+    if found.family == "hook" or command == tool or names_its_command(line) or not (anybodys or shell):
         return line
     asked = _ASKED.findall(command) if found.family == "http" else []
     if len(asked) == 1 and "<url>" not in line:
@@ -305,7 +305,7 @@ def told_command(command: str, line: str = "", *, family: str = "", where: bool 
         formats = "format" in line.lower()
         meant = [one for one in meant if (one.subcommand == "format") == formats] or meant
     called = list(dict.fromkeys(" ".join(filter(None, (one.program, one.subcommand))) for one in meant))
-    if len(called) > 1 and line and not _GOES_ON.search(command):
+    if len(called) > 1 and line and each_stops_the_next(command):
         meant = ([one for one in meant if not _fails_seldom(one)] or meant)[:1]
     if len(meant) <= 1:
         said = _fitted(tools.gist(meant[0].text if meant else command, _CHARACTERS_OF_A_GIST))
@@ -319,11 +319,9 @@ def told_command(command: str, line: str = "", *, family: str = "", where: bool 
         said = _which(said, meant[0], line)
     if tools.asks_elsewhere(said.partition(" ")[0]):
         said = " ".join(itertools.takewhile(lambda word: "/" not in word and ":" not in word, said.split()))
-    return presentable(said) if not tools.danger(said) else ""
+    return presentable(said.lstrip("(")) if not tools.danger(said) else ""
 
 
-_GOES_ON = lazy_pattern(r";|\|\||\n")
-"""What stands behind it runs whether or not what stands before it failed."""
 _SELDOM_FAIL = frozenset("add status fetch log show branch".split())
 
 
@@ -381,7 +379,7 @@ def _names_said(one: Command, line: str) -> int:
     """How many of a command's own words a line says, a file or an option for two."""
     verbs = {one.program, *one.subcommand.split(), _CMDLETS.get(one.program, one.program)} - {"run"}
     options = {option.lstrip("-").partition("=")[0] for option in one.options}
-    names = {name for target in one.targets for name in (target, base_name(target)) if re.search(r"[A-Za-z]", name)}
+    names = {name for target in one.targets for name in (target, base_name(target)) if re.search(r"[A-Za-z].", name)}
     named = any(_says_its_name(name, line) for name in names) or any(
         re.search(rf"(?<!\w)[-'\"`]{re.escape(option)}(?![\w-])", line)
         for option in options
@@ -545,6 +543,7 @@ def names_its_command(line: str) -> bool:
 
 _REFUSED = lazy_pattern(
     r"This (?:Bash )?command (?:requires approval|contains multiple operations)|cd (?:to|in) '[^']*' was blocked"
+    r"|\S+ is temporarily unavailable, so auto mode cannot determine the safety\b"
     r"|\w+:\w+ hook (?:error|stopped|blocked)\b"
 )
 
@@ -734,7 +733,7 @@ _WORDS_OF_THE_HEAD = 4
 _WORDS_OF_THE_END = 5
 _WEIGHT_OF_A_NAME = 5.0
 _WEIGHT_OF_A_TURN = 25.0
-_TURNS = frozenset("not no cannot can't never nor without must should only unless".split())
+_TURNS = frozenset("not no neither none cannot can't never nor without must should only unless".split())
 """Without one of them a sentence says the contrary, or nothing."""
 _MOST_CHARACTERS_WITH_AN_END = 400
 

@@ -108,6 +108,12 @@ def elements(line: str) -> tuple[Command, ...]:
     return tuple(command for command in alone if command is not None)
 
 
+def each_stops_the_next(line: str) -> bool:
+    """Whether what stands behind a command that failed does not run."""
+    plain = _HEREDOC.sub(lambda found: _kept_apart(found, []), ran_in(line)[1])
+    return all(mark in ("", "&&") for _, mark in _pipelines(plain))
+
+
 def ran_in(line: str) -> tuple[str, str]:
     """(the folder that its shell was in, where that is another than the session's; the line as it was written)."""
     found = _RAN_IN.match(line)
