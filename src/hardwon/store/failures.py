@@ -617,13 +617,13 @@ def _decode(text: str) -> tuple[Step, ...]:
     return msgspec.json.decode(text, type=tuple[Step, ...])
 
 
-def met_by_own(db: Database, failure: str) -> bool:
-    """Whether a session of this user, or something the user recorded, met it."""
+def met_by_own(db: Database, failure: str, project: str | None = None) -> bool:
+    """Whether a session of this user, or something the user recorded, met it; there, if a project is named."""
     met = (
         "SELECT 1 FROM occurrence o LEFT JOIN session s ON s.id = o.source "
-        "WHERE o.failure = ? AND coalesce(s.owner, 'own') = 'own' LIMIT 1"
+        "WHERE o.failure = ? AND coalesce(s.owner, 'own') = 'own' AND (? IS NULL OR o.project = ?) LIMIT 1"
     )
-    return bool(db.query(met, (failure,)))
+    return bool(db.query(met, (failure, project, project)))
 
 
 def fix_of_kind(db: Database, family: str, error_type: str, project: str) -> FixOfKind | None:
