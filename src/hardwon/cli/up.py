@@ -400,6 +400,7 @@ def _say_next(
 ) -> None:
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
+    from hardwon.sessions.checkpoints import HISTORY, histories
 
     if examples:
         steps = [
@@ -409,8 +410,8 @@ def _say_next(
     else:
         steps = [("hardwon why ID", "where a line comes from")] if ids else []
         steps.append(("hardwon failures", "everything that keeps failing"))
-    if not (examples or read_here) and os.path.isdir(os.path.join(".specstory", "history")):
-        steps.append(("hardwon harvest --git . --mine", "learn from the sessions in this repository"))
+    if not (examples or read_here) and (files := len(histories("."))):
+        steps.append((f"hardwon harvest {HISTORY} --mine", f"learn from the {count(files, 'session')} in this folder"))
     if another:
         demo = " --demo" if examples else ""
         steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
