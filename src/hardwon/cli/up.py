@@ -200,7 +200,7 @@ def _up(
         examples=examples,
         ids=ids,
         waiting=waiting,
-        said=0 if examples or waiting else len(memory.review.said()),
+        said=0 if examples else memory.review.count_said(),
         read_here=_project_here(memory) in {one.id for one in memory.store.projects() if one.sessions},
         another=another,
     )
@@ -417,7 +417,7 @@ def _say_next(
         steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
     if waiting:
         steps.append(("hardwon review", f"{count(waiting, 'lesson')} to approve or reject"))
-    elif said:
+    if said:
         steps.append(("hardwon review --said", f"{count(said, 'sentence')} of yours that may be a rule"))
     first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
     if first:
