@@ -397,3 +397,13 @@ def test_a_task_that_changes_nothing_in_the_briefing_is_said_to(learned: Run) ->
     assert "The task changes nothing" not in usual.stderr
     for_something = learned("bootstrap", "--project", "tidepool", "--task", "the migration of the database fails")
     assert (for_something.stdout == usual.stdout) == ("The task changes nothing" in for_something.stderr)
+
+
+def test_a_budget_that_is_too_small_is_not_taken_for_a_store_that_knows_nothing(learned: Run) -> None:
+    said = learned("bootstrap", "--project", "tidepool", "--budget", "60")
+    assert said.stdout == ""
+    needs = re.fullmatch(
+        r"There is something to tell, but nothing fits into 60 tokens: the shortest line needs (\d+)\.\n", said.stderr
+    )
+    assert needs
+    assert "<hardwon-memory" in learned("bootstrap", "--project", "tidepool", "--budget", needs[1]).stdout

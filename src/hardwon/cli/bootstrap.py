@@ -70,6 +70,9 @@ def bootstrap(
             _keep(write, markdown_of(found))
         elif json:
             print_json(found)
+        elif found.least:
+            needs = f"the shortest line needs {found.least:,}"
+            say(f"There is something to tell, but nothing fits into {found.budget:,} tokens: {needs}.", err=True)
         elif not found.text:
             say(f"There is nothing to tell yet.{held_back(memory, project or '.')}", err=True)
         elif format is BootstrapFormat.plain:
