@@ -513,7 +513,9 @@ class Back(NamedTuple):
     def said(self, worked: int) -> str:
         """Of a fix that worked in some sessions."""
         met = max(self.again + 1, worked)
-        return f"{worked} of {met} sessions found this fix{' anew' if worked > 1 else ''}; {self.who_was_told}"
+        return (
+            f"{worked} of the {met} sessions that met it since a fix first worked found this one; {self.who_was_told}"
+        )
 
     @property
     def who_was_told(self) -> str:
