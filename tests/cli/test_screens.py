@@ -81,6 +81,18 @@ def test_a_table_in_a_pipe_is_as_wide_as_columns_says_or_120_and_cuts_nothing(
     assert told.count("…") <= whole.count("…")
 
 
+@pytest.mark.parametrize("command", ["failures", "lessons", "up"])
+def test_what_is_piped_into_a_program_on_a_terminal_is_no_wider_than_that(
+    newcomer: Path, tmp_path: Path, command: str
+) -> None:
+    """As `hardwon failures | head` is read."""
+    piped = tmp_path / "piped"
+    on_a_terminal(command, columns=80, into=piped)
+    told = piped.read_text().split("\n")
+    assert len(told) > 3
+    assert [line for line in told if width(line) > 80] == []
+
+
 @pytest.mark.parametrize("columns", [80, 100, 200])
 def test_what_waits_is_reviewed_within_the_screen(newcomer: Path, columns: int) -> None:
     echoed = on_a_terminal("review", columns=columns, typed="q")

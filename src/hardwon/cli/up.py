@@ -26,6 +26,7 @@ from hardwon.cli.app import (
     print_json,
     progress_bar,
     room,
+    room_behind_a_pipe,
     say,
     say_pending,
     short,
@@ -444,7 +445,8 @@ def _heading(title: str, note: str) -> None:
 
 
 def _wide() -> int:
-    return min(_WIDEST, max(_NARROWEST, room())) if sys.stdout.isatty() else _IN_A_PIPE
+    wide = room() if sys.stdout.isatty() else room_behind_a_pipe(_IN_A_PIPE)
+    return min(_WIDEST, max(_NARROWEST, wide))
 
 
 def _is_tall() -> bool:
