@@ -33,7 +33,7 @@ from hardwon.store.spool import (
     held_out,
 )
 from hardwon.text.normalise import digest, made
-from hardwon.text.shown import FAILURES, FRAME_TOKENS, HEADING_TOKENS, estimate, markdown, render
+from hardwon.text.shown import FAILURES, FRAME_TOKENS, HEADING_TOKENS, estimate, render
 
 
 def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int | None = None) -> Bootstrap:
@@ -104,8 +104,20 @@ def sections(lines: Iterable[Line]) -> dict[str, list[str]]:
 # A bootstrap in the forms that others take it.
 
 
+_OF_THE_DAY = "- the last session ("
+"""A line that a file does not keep: it is true for a day."""
+
+
 def markdown_of(found: Bootstrap) -> str:
-    return markdown(sections(found.lines))
+    """For people and files: headings in the place of the fence."""
+    introduction, *lines = found.text.split("\n")[1:-1] or [""]
+    body = [introduction]
+    for line in lines:
+        if not line.startswith("- "):
+            body += ["", f"## {line.rstrip(':').capitalize()}", ""]
+        elif not line.startswith(_OF_THE_DAY):
+            body.append(line)
+    return "\n".join(body)
 
 
 def hook_json(found: Bootstrap) -> str:

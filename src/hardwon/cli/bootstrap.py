@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -19,6 +20,7 @@ from hardwon.cli.app import (
     iso,
     need_known,
     print_json,
+    question,
     rows_that_fit,
     say,
     short,
@@ -49,8 +51,12 @@ def bootstrap(
         BootstrapFormat, typer.Option(help="plain: as agents get it; markdown: for people; or the JSON of a hook.")
     ] = BootstrapFormat.plain,
     write: Annotated[
-        Path | None, typer.Option(help="Write it into a block of this file, such as AGENTS.md, and show the change.")
+        Path | None,
+        typer.Option(
+            help="Show the change, and write it into a block of this file, such as AGENTS.md. In a terminal it asks."
+        ),
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="With --write: write it without asking.")] = False,
     json: Json = False,
 ) -> None:
     """Print the briefing for a project's next session.
@@ -67,7 +73,7 @@ def bootstrap(
     with Hardwon() as memory:
         found = memory.bootstrap(project or ".", agent=agent, task=task, budget=budget)
         if write is not None:
-            _keep(write, markdown_of(found))
+            keep(write, markdown_of(found), write=yes or not somebody_looks())
         elif json:
             print_json(found)
         elif found.least:
@@ -83,11 +89,24 @@ def bootstrap(
             say("The task changes nothing here: it is told what any session of this project is.", err=True)
 
 
-def _keep(file: Path, block: str) -> None:
+def somebody_looks() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def keep(file: Path, block: str, *, write: bool) -> None:
+    """Show what changes in a file, and write it; first it asks, where nobody has said so and somebody can answer."""
     from hardwon.briefing.agents_md import keep_block
 
-    change = keep_block(file, block)
-    say(change or f"{file} is up to date.", err=not change)
+    change = keep_block(file, block, write=False)
+    if not change:
+        say(f"{file} is up to date.", err=True)
+        return
+    say(change)
+    if write or (somebody_looks() and typer.confirm(question(f"Write this into {file}?"))):
+        keep_block(file, block)
+        say(f"Written into {file}.", err=True)
+    else:
+        say("Nothing was written. To write it: the same with `--yes`.", err=True)
 
 
 app = typer.Typer()

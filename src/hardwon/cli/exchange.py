@@ -37,7 +37,9 @@ def export(
     agents_md: Annotated[
         Path | None,
         typer.Option(
-            "--agents-md", help="Write the briefing into a section of this file; shows it first, --yes writes."
+            "--agents-md",
+            help="Rules and facts that are believed, without failures, for a section of a file that a team commits. "
+            "Shows the change, and asks; --yes writes.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="With --agents-md: write the section.")] = False,
@@ -78,15 +80,12 @@ def export(
 
 def _section(path: Path, section: str, *, yes: bool) -> None:
     """Show what would be written, and write it when somebody has read it."""
-    from hardwon.briefing.agents_md import keep_block
+    from hardwon.cli.bootstrap import keep
 
-    if not section:
-        typer.echo("Nothing that is believed is worth a line yet.", err=True)
-    elif yes:
-        typer.echo(keep_block(path, section) or f"{path} is up to date.")
+    if section:
+        keep(path, section, write=yes)
     else:
-        typer.echo(section)
-        say(f"\nRead it first. To write it: `hardwon export --agents-md {path} --yes`.", err=True)
+        typer.echo("Nothing that is believed is worth a line yet.", err=True)
 
 
 def _dump(memory: Hardwon, path: Path) -> Header:
