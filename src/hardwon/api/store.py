@@ -466,7 +466,7 @@ def _installs() -> list[Check]:
 def _sessions() -> Check:
     counts = discover.counted(os.environ, Path.home())
     kept = ", ".join(f"{count} of {agent}" for agent, count in counts.items() if count)
-    return Check("sessions", True, kept or "none of a known agent on this machine")
+    return Check("sessions", True, f"in agents' own folders: {kept}" if kept else "none in agents' own folders")
 
 
 def _unread() -> list[Check]:

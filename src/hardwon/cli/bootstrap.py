@@ -31,9 +31,15 @@ from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
+    from hardwon.model.nouns import Lesson
 
 
-_ASKS_FOR = re.compile(r"(?i)(?:please )?(?:always|never|don'?t|do not|prefer|use|avoid|only)\b")
+_ASKS_FOR = re.compile(
+    r"(?i)(?:please )?(?:always|never|don'?t|do not|prefer|use|avoid|only)\b|.*[,;:] (?:always|never|not)\b"
+)
+_FEWEST_WORDS = 2
+_LIKE_IT = 0.5
+"""The share of their words that two lessons have in common of which a person need keep only one."""
 
 
 class BootstrapFormat(StrEnum):
@@ -159,7 +165,7 @@ def lessons(
     rows = [
         (short(memory, one.id), one.kind, f"{one.confidence:.2f}", one.source_count,
          *([names.get(one.project, "everywhere")] if several else []),
-         one.text if one.status in ("active", status) else f"{one.text} (waits for review)")
+         f"{one.text} ({note})" if (note := _note(one, status)) else one.text)
         for one in found[:limit]
     ]  # fmt: skip
     headings = ("ID", "KIND", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
@@ -175,6 +181,17 @@ def lessons(
         say(f"{number} no longer used: `hardwon lessons{asked}`", err=True)
     wrong = " Wrong? `hardwon review --reject ID`" if status in (None, "active", "candidate") else ""
     say(f"Where one comes from: `hardwon why ID`.{wrong}", err=True)
+
+
+def _note(lesson: Lesson, status: str | None) -> str:
+    """Why a lesson that is listed is not told, where that can be seen at a glance."""
+    from hardwon.briefing.policy import outlived
+    from hardwon.clock import now, to_microseconds
+
+    if lesson.status not in ("active", status):
+        return "waits for review"
+    old = outlived(lesson.rule, to_microseconds(lesson.last_confirmed), now())
+    return f"not told: {old}" if old else ""
 
 
 def _told(memory: Hardwon, projects: set[str]) -> set[str]:
@@ -208,6 +225,10 @@ def remember(
     from hardwon.clock import moment, now
     from hardwon.model.lesson import Kind, Scope
 
+    if text.isascii() and len(text.split()) < _FEWEST_WORDS:
+        raise HardwonError(
+            f"'{shown(text)}' does not stand by itself: say in a sentence what a later session should know"
+        )
     began = moment(now())
     kind = kind or ("preference" if _ASKS_FOR.match(text) else "fact")
     with Hardwon() as memory:
@@ -226,6 +247,7 @@ def remember(
         names = {each.id: each.name for each in memory.store.projects()}
         where = f"in {shown(names[holder])}" if holder in names else "everywhere"
         untold = why_untold(memory, id, holder, found.status)
+        alike = [one for one in memory.review.consider(id).similar if one.status == "active" and one.share >= _LIKE_IT]
     if json:
         print_json(found)
         return
@@ -238,6 +260,12 @@ def remember(
         say(f"{folder} was no project yet. For another: --project NAME; for all: --global", err=True)
     if not known and found.text.strip(".") != text.strip().strip("."):
         say(f"kept as: {shown(found.text)}", err=True)
+    for one in alike[:1]:
+        drop = f"`hardwon review --reject {short(memory, one.id)}`"
+        say(
+            f"Much like {short(memory, one.id)}: {shown(one.text)} Both are told; to keep the new one alone: {drop}",
+            err=True,
+        )
     if not known:
         say(f"To undo: `hardwon undo {short(memory, id)}`", err=True)
 

@@ -210,8 +210,8 @@ def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[s
     columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if column else []))
     besides = _LINES_BELOW
     if in_projects and not column:
-        say(f"All projects; where none is named, it is {shown(usual)}:")
-        besides += 1
+        say(f"Of all projects; rows that name none are of {shown(usual)}. This folder's: `-p .`")
+        besides += 2
     look: dict[str, Any] = {"right": (1,), "most_lines": _LINES_OF_A_ROW}
     kept = len(lines) if whole else rows_that_fit(columns, lines, besides=besides, **look)
     if 1 < kept < len(lines) and not lines[kept][0]:

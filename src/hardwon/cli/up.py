@@ -192,7 +192,9 @@ def _up(
         )
         return
     if early is not None and early.tells:
-        say(bold("The whole report, which replaces the first look above."))
+        differs = screen is not None and screen.project.id != early.project.id
+        of = f", of another project: {shown(screen.project.name)} has more to say" if screen and differs else ""
+        say(bold(f"The whole report, which replaces the first look above{of}."))
     _show(memory, report, known, screen, examples=examples)
     ids = screen is not None and bool(screen.failing or screen.briefing.lines)
     another = screen.another if screen and not project else ""
