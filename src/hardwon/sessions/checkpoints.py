@@ -36,6 +36,7 @@ _BYTES_PER_NAME = 240
 _CHARACTERS_PER_COMMIT = 12
 _BYTES_PER_METADATA = 1024 * 1024
 _BYTES_OF_REFS = 64 * 1024 * 1024
+_BYTES_PER_HISTORY = 64 * 1024 * 1024
 HISTORY = ".specstory/history"
 _FOLDERS = (
     f":(glob)**/{HISTORY}/**/*.md",
@@ -239,7 +240,11 @@ def histories(folder: str) -> list[Path]:
 
 def not_committed(repository: Repository) -> list[Path]:
     """Those of the work tree that git does not have as they are."""
-    ids = {path: repository.ids_of(path.read_bytes()) for path in histories(repository.folder)}
+    ids = {}
+    for path in histories(repository.folder):
+        with suppress(OSError):  # what may not be read is no session either
+            if path.stat().st_size <= _BYTES_PER_HISTORY:
+                ids[path] = repository.ids_of(path.read_bytes())
     there = repository.sizes([id for each in ids.values() for id in each])
     return [path for path, each in ids.items() if not any(id in there for id in each)]
 
