@@ -247,7 +247,7 @@ def test_histories_that_nobody_committed_are_named_with_the_command_that_reads_t
     )
     monkeypatch.chdir(repository.folder)
     advised = "hardwon harvest .specstory/history --mine"
-    assert f"{advised}  learn from the 2 sessions in this folder" in hardwon("up").stdout
+    assert f"{advised} learn from the 2 sessions in this folder" in " ".join(hardwon("up").stdout.split())
     for asked in (("--dry-run",), ()):
         said = hardwon("harvest", "--git", ".", "--mine", *asked).stderr
         assert f".specstory/history: 1 file is in no commit and was not looked at. If yours: `{advised}`" in said
