@@ -14,8 +14,13 @@ from tests.forked import COMMANDS
 COMMAND = Path(sys.executable).with_name("hardwon")
 
 
-def on_a_terminal(*arguments: str, columns: int = 80, lines: int = 24, typed: str = "", path: str = "") -> str:
-    """What a person sees who types this; without what the terminal makes of it."""
+def on_a_terminal(
+    *arguments: str, columns: int = 80, lines: int = 24, typed: str = "", path: str = "", into: Path | None = None
+) -> str:
+    """What a person sees who types this; without what the terminal makes of it.
+
+    `into` is where a pipe leads that the answer goes into; messages stand on the terminal then.
+    """
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     found = f"{COMMAND.parent}{os.pathsep}{path or os.environ['PATH']}"
@@ -23,7 +28,8 @@ def on_a_terminal(*arguments: str, columns: int = 80, lines: int = 24, typed: st
     for name in ("COLUMNS", "LINES", "TERMINAL_WIDTH"):
         environment.pop(name, None)
     terminal = os.ttyname(theirs)
-    process = COMMANDS.start(*arguments, streams=(terminal, terminal, os.devnull), env=environment)
+    streams = (terminal, into, terminal) if into else (terminal, terminal, os.devnull)
+    process = COMMANDS.start(*arguments, streams=streams, env=environment)
     os.close(theirs)
     os.write(ours, typed.encode())
     said = b""

@@ -138,6 +138,7 @@ class AsyncReview(_AsyncPart):
 
     queue = _awaitable(Review.queue)
     said = _awaitable(Review.said)
+    count_said = _awaitable(Review.count_said)
     keep_said = _awaitable(Review.keep_said)
     drop_said = _awaitable(Review.drop_said)
     count = _awaitable(Review.count)

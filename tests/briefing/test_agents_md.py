@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hardwon import HardwonError
 from hardwon.briefing.agents_md import BEGIN, END, with_block
 from tests.conftest import EXAMPLES, Run
+from tests.terminal import on_a_terminal
 
 plain = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r")).filter(
     lambda text: BEGIN not in text and END not in text
@@ -51,15 +52,36 @@ def test_the_command_writes_the_block_and_shows_what_changed(hardwon: Run, tmp_p
     file.write_text("# Ours\n")
     first = hardwon("bootstrap", "--project", "tidepool", "--write", file)
     assert "+## Past failures to avoid" in first.stdout
+    assert first.stderr == f"Written into {file}.\n"
     assert file.read_text().startswith("# Ours\n\n" + BEGIN)
     again = hardwon("bootstrap", "--project", "tidepool", "--write", file)
     assert (again.stdout, again.returncode) == ("", 0)
     assert "up to date" in again.stderr
 
 
+@pytest.mark.parametrize("command", [("bootstrap", "--write"), ("export", "--agents-md")], ids=["own", "team"])
+def test_whoever_looks_is_shown_the_change_and_asked(hardwon: Run, tmp_path: Path, command: tuple[str, str]) -> None:
+    hardwon("harvest", EXAMPLES)
+    file = tmp_path / "AGENTS.md"
+    asked = (*command, str(file), "--project", "tidepool")
+    said = on_a_terminal(*asked, typed="n\n")
+    assert "+- " in said
+    assert "[y/N]" in said
+    assert not file.exists()
+    on_a_terminal(*asked, typed="y\n")
+    assert BEGIN in file.read_text()
+    file.unlink()
+    assert "[y/N]" not in on_a_terminal(*asked, "--yes")
+    assert BEGIN in file.read_text()
+
+
 def test_other_forms(hardwon: Run) -> None:
     hardwon("harvest", EXAMPLES)
     shown = hardwon("bootstrap", "--project", "tidepool", "--format", "markdown").stdout
     assert "## What earlier sessions taught" in shown
+    told = hardwon("bootstrap", "--project", "tidepool").stdout.split("\n")
+    assert "HOW THIS PROJECT WAS BUILT, CHECKED AND RUN (verify):" in told
+    lines = [line for line in told if line.startswith("- ") and "the last session (" not in line]
+    assert [line for line in shown.split("\n") if line.startswith("- ")] == lines
     assert "hardwon-memory" not in shown
     assert '"hookEventName":"SessionStart"' in hardwon("bootstrap", "-p", "tidepool", "--format", "hook").stdout

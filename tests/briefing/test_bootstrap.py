@@ -191,3 +191,27 @@ def test_of_a_few_lessons_none_is_left_out_for_the_task(home: Path, tmp_path: Pa
         shown = [line.id for line in briefing.lines]
         assert {tested, told} <= set(shown)
         assert shown.index(tested) < shown.index(told)  # how things are done is read first
+
+
+@given(lines, st.integers(0, 3000))
+def test_a_budget_that_has_room_for_nothing_is_told_what_it_needs(found: list[Line], budget: int) -> None:
+    """As much is enough for a line, and nothing less is."""
+    some = Candidates([line for line in found if line.kind != "failure"], [], [])
+    result = compose(some, budget, b"key")
+    assert bool(result.least) == bool(some.lessons and not result.lines)
+    if result.least:
+        assert compose(some, result.least, b"key").lines
+        assert not compose(some, result.least - 1, b"key").lines
+
+
+def test_of_how_a_project_is_run_a_small_budget_has_the_first_lines(home: Path, tmp_path: Path) -> None:
+    def work(number: int) -> ClaudeSession:
+        session = ClaudeSession(f"w{number}", day=number)
+        return session.run("pytest -q", "ok").run("ruff check .", "ok").run("make build", "ok")
+
+    with harvested(home, tmp_path, *map(work, range(1, 5))) as memory:
+        whole = memory.bootstrap("reef")
+        assert len(whole.places) > 1
+        least = memory.bootstrap("reef", budget=0).least
+        assert [len(memory.bootstrap("reef", budget=tokens).places) for tokens in (least - 1, least)] == [0, 1]
+        assert memory.bootstrap("reef", budget=least).places == whole.places[:1]

@@ -159,7 +159,7 @@ def test_harvest_reports_and_then_skips(hardwon: Run) -> None:
 def test_what_was_harvested_can_be_asked_for(hardwon: Run) -> None:
     answer(hardwon, "harvest", EXAMPLES)
     briefing = answer(hardwon, "bootstrap", "--project", "tidepool", "--budget", 300)
-    assert set(briefing) == {"text", "tokens", "budget", "lines", "left_out", "task_type", "lanes", "places"}
+    assert set(briefing) == {"text", "tokens", "budget", "lines", "left_out", "task_type", "lanes", "places", "least"}
     assert briefing["tokens"] <= 300
     assert set(briefing["lines"][0]) == {"id", "kind", "text", "score", "why", "source", "error", "fix", "noted"}
     hits = answer(hardwon, "search", "asyncpg module")

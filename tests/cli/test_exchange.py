@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,3 +83,58 @@ def test_bad_paths_are_named(harvested: None, hardwon: Run, tmp_path: Path) -> N
     assert "cannot write" in bad(hardwon, "export", "--jsonl", tmp_path / "no" / "folder.jsonl")
     assert "cannot reach" in bad(hardwon, "migrate", "--to", "postgresql://127.0.0.1:1/none")
     assert hardwon("export").returncode == 2
+
+
+# One project's export goes into its repository: nothing of another client's may be in it.
+
+
+def all_text(folder: Path) -> str:
+    return "\n".join(path.read_text() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def test_the_export_of_a_project_has_its_own_lessons_and_failures_alone(
+    harvested: None, hardwon: Run, tmp_path: Path
+) -> None:
+    answer(hardwon, "remember", "Ports are in the 7000s.", "--project", "tidepool")
+    answer(hardwon, "remember", "The client pays late.", "--project", "lanternfish")
+    answer(hardwon, "remember", "Answer in English.", "--global")
+    everything, one = tmp_path / "everything", tmp_path / "one"
+    assert answer(hardwon, "export", everything)["files"] > answer(hardwon, "export", one, "-p", "tidepool")["files"]
+    assert "Ports are in the 7000s." in all_text(one)
+    for foreign in ("lanternfish", "The client pays late.", "Answer in English."):
+        assert foreign in all_text(everything)
+        assert foreign not in all_text(one)
+    assert {failure["repos"][0] for failure in index(one)["failures"]} == {"tidepool"}
+    known = {row["id"]: row["sessions"] for row in answer(hardwon, "failures", "-p", "tidepool", "--limit", 1000)}
+    assert {failure["id"]: failure["sessions"] for failure in index(one)["failures"]} == known
+
+
+def test_what_an_export_of_a_project_cannot_do_is_said(harvested: None, hardwon: Run, tmp_path: Path) -> None:
+    assert "no project 'nosuch'; choose one of" in bad(hardwon, "export", tmp_path / "x", "-p", "nosuch")
+    assert "whole store" in bad(hardwon, "export", "--jsonl", tmp_path / "all.jsonl", "-p", "tidepool")
+    assert list(tmp_path.glob("x*")) + list(tmp_path.glob("all*")) == []
+
+
+def test_importing_a_projects_export_keeps_it_that_projects(harvested: None, hardwon: Run, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    answer(hardwon, "export", tree, "-p", "tidepool")
+    before = all_text(tree)
+    page = tree / "knowledge" / "repos" / "tidepool.md"
+    page.write_text(page.read_text() + "- A line of my own.\n")
+    assert [one["what"] for one in answer(hardwon, "import", tree, "--trust")["changes"]] == ["add"]
+    assert "lanternfish" not in all_text(tree) != before
+    (page.parent / "lanternfish.md").write_text("- Of another project.\n")
+    (refused,) = answer(hardwon, "import", tree, "--trust")["changes"]
+    assert (refused["what"], "one project's own lessons" in refused["says"]) == ("refused", True)
+
+
+def test_an_export_tells_failures_as_the_list_of_failures_does(harvested: None, hardwon: Run, tmp_path: Path) -> None:
+    listed = answer(hardwon, "failures", "--limit", 1000)
+    assert hardwon("failures", "mute", listed[0]["id"]).returncode == 0
+    answer(hardwon, "export", tmp_path)
+    exported = {failure["id"]: failure["error"] for failure in index(tmp_path)["failures"]}
+    assert exported == {row["id"]: row["error"] for row in listed[1:]}
+
+
+def index(folder: Path) -> Any:
+    return json.loads((folder / "knowledge" / "index.json").read_text())

@@ -61,7 +61,7 @@ def test_show_tells_it_whole(harvested: Run) -> None:
     assert len(told["seen"]) == 6
     shown = harvested("failures", "show", id[:8]).stdout
     assert "worked 3x: run `uv sync --extra postgres`" in shown
-    assert "3 of 3 sessions found this fix anew; none had been told" in shown
+    assert "3 of the 3 sessions that met it since a fix first worked found this one; none had been told" in shown
     assert "$ pytest -q" in shown
     missing = harvested("failures", "show", "F000")
     assert (missing.returncode, missing.stdout) == (1, "")
@@ -163,7 +163,51 @@ def test_of_a_kind_is_explained_and_counted_where_one_of_them_is_shown(unformatt
     for one in (fixed, other):
         assert "one of 2 of a kind; together 3 times in 3 sessions (others: F" in unformatted("why", one["id"]).stdout
     assert f"    {other['id'][:9]}  " in unformatted("why", fixed["id"], "--all").stdout
-    assert "worked 2x for another of its kind: use `ruff format`" in unformatted("why", other["id"]).stdout
+    assert "worked 2x for others of its kind: use `ruff format`" in unformatted("why", other["id"]).stdout
+
+
+def test_a_group_counts_the_sessions_in_which_its_fix_worked_whichever_file_it_was(
+    hardwon: Run, tmp_path: Path
+) -> None:
+    for day in range(1, 7):
+        said = f"Would reformat: src/tide{day % 2}.py\n1 file would be reformatted"
+        session = ClaudeSession(f"s{day}", day=day).run("ruff format --check", said, exit_code=1)
+        session.run("ruff format", "1 file reformatted").run("ruff format --check", "1 file already formatted")
+        session.write(tmp_path / "logs")
+    hardwon("harvest", tmp_path / "logs")
+    listed = hardwon("failures").stdout
+    assert "2 of a kind" in listed
+    (first, *_) = json.loads(hardwon("failures", "--json").stdout)
+    assert "together 6 times in 6 sessions, worked in 6 (others: F" in hardwon("why", first["id"]).stdout
+    assert "worked in 6 sessions" in hardwon("up").stdout
+
+
+def test_match_tells_from_anywhere_what_mended_the_same_in_other_files(unformatted: Run) -> None:
+    output = "Would reformat: src/shoal.py\n1 file would be reformatted"
+    here = unformatted("failures", "match", "-p", "reef", input=output)
+    assert "the same in another file was fixed by: use `ruff format`." in here.stdout
+    anywhere = unformatted("failures", "match", input=output)
+    assert "the same in another file of reef was fixed by: use `ruff format`." in anywhere.stdout
+    assert "…" not in anywhere.stdout.partition("\n")[0], "in the words of the error, not masked"
+    id = re.search(r"Where this comes from: `hardwon why (\w+)`", anywhere.stderr)
+    assert id
+    assert "worked" in unformatted("why", id[1]).stdout
+
+
+def test_match_names_each_failure_that_has_the_same_words(hardwon: Run, tmp_path: Path) -> None:
+    said = "error: unknown option '--moorings'"
+    for day in (1, 2, 3):
+        ClaudeSession(f"s{day}", day=day).run("harbour list --moorings", said, exit_code=1).write(tmp_path / "logs")
+    ClaudeSession("other", day=4).run("buoys list --moorings", said, exit_code=1).write(tmp_path / "logs")
+    ClaudeSession("bare", day=5).run("./run.sh && true", said, exit_code=1).write(tmp_path / "logs")
+    hardwon("harvest", tmp_path / "logs")
+    ids = {one["id"][:9]: one["sessions"] for one in json.loads(hardwon("failures", "--json").stdout)}
+    found = hardwon("failures", "match", input=said)
+    named = re.findall(r"F[0-9a-f]{8}", found.stderr)
+    assert "unknown option '--moorings'" in found.stdout
+    assert len(ids) > 1
+    assert set(named) == set(ids)
+    assert "3 times in 3 sessions" in found.stdout + found.stderr
 
 
 def test_a_search_shows_failures_of_a_kind_as_one_row_with_what_worked(

@@ -15,6 +15,7 @@ from hardwon.cli import extras, why
 from hardwon.harvest.rules.catalogue import RULES
 from hardwon.model.lesson import DISTILLED, STATUSES
 from tests.conftest import EXAMPLES, ClaudeSession, Run
+from tests.sessions.test_specstory_layouts import HEAD, turn
 from tests.terminal import on_a_terminal
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
@@ -308,7 +309,10 @@ def test_an_error_can_be_given_as_words_and_a_session_has_no_changes(learned: Ru
     assert "no such file" in learned("failures", "match", "nowhere.log").stderr
     session = json.loads(learned("why", "F9b806165", "--json").stdout)["seen"][0]["session"]
     assert learned("history", session[:9]).stderr == "No changes are recorded.\n"
-    assert "several ids begin with 'F'" in learned("why", "F").stderr
+    several = learned("why", "F").stderr
+    assert "several ids begin with 'F'" in several
+    for one in json.loads(learned("failures", "--json").stdout):
+        assert one["id"][:9] not in several or one["error"] in several, "each with its words"
 
 
 def test_hints_of_lessons_repeat_what_was_asked_for(learned: Run) -> None:
@@ -397,3 +401,46 @@ def test_a_task_that_changes_nothing_in_the_briefing_is_said_to(learned: Run) ->
     assert "The task changes nothing" not in usual.stderr
     for_something = learned("bootstrap", "--project", "tidepool", "--task", "the migration of the database fails")
     assert (for_something.stdout == usual.stdout) == ("The task changes nothing" in for_something.stderr)
+
+
+def test_a_budget_that_is_too_small_is_not_taken_for_a_store_that_knows_nothing(learned: Run) -> None:
+    said = learned("bootstrap", "--project", "tidepool", "--budget", "60")
+    assert said.stdout == ""
+    needs = re.fullmatch(
+        r"There is something to tell, but nothing fits into 60 tokens: the shortest line needs (\d+)\.\n", said.stderr
+    )
+    assert needs
+    assert "<hardwon-memory" in learned("bootstrap", "--project", "tidepool", "--budget", needs[1]).stdout
+
+
+def test_a_word_is_no_lesson_and_one_much_like_another_says_so(learned: Run) -> None:
+    said = learned("remember", "ok", "-p", "tidepool")
+    assert (said.returncode, "does not stand by itself" in said.stderr) == (1, True)
+    learned("remember", "Never grep in JSON output; use jq.", "-p", "tidepool")
+    again = learned("remember", "Use jq, never grep, in JSON output.", "-p", "tidepool").stderr
+    assert "Never grep in JSON output; use jq. Both are told" in again
+    assert "Much like" not in learned("remember", "Moor the gauges on Mondays.", "-p", "tidepool").stderr
+    kinds = {one["text"]: one["kind"] for one in json.loads(learned("lessons", "--json").stdout)}
+    assert kinds["Use jq, never grep, in JSON output."] == "preference"
+    learned("remember", "Run the tests from src/, never from the root.", "-p", "tidepool")
+    kinds = {one["text"]: one["kind"] for one in json.loads(learned("lessons", "--json").stdout)}
+    assert kinds["Run the tests from src/, never from the root."] == "preference"
+
+
+def test_what_specstory_cannot_tell_is_not_taken_for_a_file_that_nobody_changed(hardwon: Run, tmp_path: Path) -> None:
+    history = tmp_path / "reef" / ".specstory" / "history" / "2026-10-01_10-00-12Z-tides.md"
+    history.parent.mkdir(parents=True)
+    history.write_text(HEAD + turn("fix the tide table", who="User") + turn("Read file: src/tide.py"))
+    hardwon("harvest", history, "--mine")
+    (project,) = json.loads(hardwon("projects", "--json").stdout)
+    said = hardwon("blame", "src/tide.py", "-p", project["name"])
+    assert "read" in said.stdout
+    assert "seldom tell what was edited" in said.stderr
+
+
+def test_a_lesson_that_is_too_old_to_be_told_says_so_in_the_list(learned: Run) -> None:
+    learned("remember", "The tide gauge listens on port 7007.", "-p", "tidepool")
+    assert "not told" not in learned("lessons").stdout
+    with Hardwon() as memory, memory.writing().transaction():
+        memory.writing().execute("UPDATE lesson SET rule = 'verified-by-command', last_confirmed = 1 WHERE rule = ''")
+    assert re.search(r"\(not\s+told:\s+measured\s+\d+\s+days\s+ago\)", learned("lessons").stdout)

@@ -22,7 +22,7 @@ from hardwon.map.known import HOW_IT_IS_RUN, Command, _ran
 from hardwon.store.schema import TABLES
 from hardwon.text.shown import failure_line
 from tests.conftest import EXAMPLES, ClaudeSession, Run
-from tests.terminal import COMMAND
+from tests.terminal import COMMAND, on_a_terminal
 
 
 @pytest.fixture
@@ -230,6 +230,22 @@ def test_purge_ends_the_service_that_open_left_and_open_said_so(hardwon: Run, ho
         assert "Stopped the service" in done.stdout
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert not home.exists()
+
+
+def test_what_is_to_be_forgotten_is_shown_right_before_the_question(
+    learned: Path, hardwon: Run, tmp_path: Path
+) -> None:
+    (lesson, *_) = json.loads(hardwon("lessons", "--json").stdout)
+    (failure, *_) = json.loads(hardwon("failures", "--json").stdout)
+    for asked, named in (
+        ((lesson["id"],), lesson["text"]),
+        ((failure["id"],), failure["error"]),
+        (("--project", "tidepool"), "All that is known of tidepool."),
+    ):
+        seen = on_a_terminal("forget", *asked, into=tmp_path / "answer", typed="n\n")
+        lines = seen.partition("Forget this for good?")[0].rstrip().split("\n")
+        assert " ".join(named.split()) in " ".join(" ".join(lines[-4:]).split())
+        assert len(lines) < 24, "none of it has left the screen"
 
 
 def test_forgetting_speaks_of_things_and_not_of_tables(learned: Path, hardwon: Run) -> None:

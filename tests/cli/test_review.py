@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def test_keys_promote_reject_undo_skip_and_quit(home: Path, waiting: list[str]) 
     terminal.press("y")
     terminal.until("2 of 3")
     terminal.until("q quit")
-    terminal.press("n")
+    terminal.press("w")
     terminal.until("why")
     terminal.press("not so\n")
     terminal.until("3 of 3")
@@ -348,7 +349,14 @@ def test_what_cannot_be_seen_is_not_sent_to_the_terminal(home: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("keys", "shown"), [("y", "approved"), ("n\n", "rejected"), ("e\x15Use files.\n", "changed"), ("m1", "merged into")]
+    ("keys", "shown"),
+    [
+        ("y", "approved"),
+        ("n", "rejected"),
+        ("w\n", "rejected"),
+        ("e\x15Use files.\n", "changed"),
+        ("m1", "merged into"),
+    ],
 )
 def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, waiting: list[str]) -> None:
     def all_of_it() -> list[tuple[str, str, str, int]]:
@@ -364,7 +372,7 @@ def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, wai
         terminal.press("s")
     terminal.press(keys[0])
     if len(keys) > 1:
-        terminal.until({"n": "why", "e": "> ", "m": "which number"}[keys[0]])
+        terminal.until({"w": "why", "e": "> ", "m": "which number"}[keys[0]])
         terminal.press(keys[1:])
     terminal.until(shown)
     assert all_of_it() != before
@@ -390,7 +398,7 @@ def test_typed_sentences_are_gone_through_with_the_same_keys_and_undo(home: Path
     terminal.press("y")
     assert second in terminal.until("q quit")
     assert statuses(home)[first] == "active"
-    terminal.press("n")
+    terminal.press("w")
     terminal.until("why")
     terminal.press("of that chart only\n")
     terminal.until("that was the last one")
@@ -401,10 +409,10 @@ def test_typed_sentences_are_gone_through_with_the_same_keys_and_undo(home: Path
     terminal.press("u")
     terminal.until("undone")
     assert first in terminal.until("q quit")
-    assert {*statuses(home).values()} == {"archived"}
+    assert statuses(home) == {}, "what was taken back leaves nothing but its history"
+    assert "no longer used" not in hardwon("lessons").stderr
+    assert "lessons           0" in hardwon("harvest", "--all").stdout
     terminal.press("n")
-    terminal.until("why")
-    terminal.press("\n")
     terminal.until("2 of 2")
     terminal.until("q quit")
     terminal.press("s")
@@ -413,6 +421,60 @@ def test_typed_sentences_are_gone_through_with_the_same_keys_and_undo(home: Path
     terminal.until("1 decided, 1 left")
     assert terminal.end() == 0
     assert [one["text"] for one in json.loads(hardwon("review", "--said", "--json").stdout)] == [second]
+
+
+def test_a_typed_sentence_is_shown_with_what_stood_around_it_and_can_be_changed(
+    home: Path, tmp_path: Path, hardwon: Run
+) -> None:
+    """What `option B` is stands in the message before."""
+    rule = "Make sure to run `make lint` on every change of the schema"
+    session = ClaudeSession().user("look at the reef").says("Option B runs the linter.")
+    session.user(f"Good. {rule}. Then go on with the chart.").says("Done.")
+    hardwon("harvest", "--mine", session.write(tmp_path))
+    terminal = Terminal("--said")
+    page = " ".join(terminal.until("q quit").split())
+    assert "the agent had said: “Option B runs the linter.”" in page
+    assert f"in: “Good. {rule}. Then go on with the chart.”" in page
+    assert re.search(r"to read it: hardwon inspect S\w+ --message 2", page)
+    terminal.press("e")
+    terminal.until("> ")
+    terminal.press("\x15Run `make lint` after a change of the schema.\n")
+    terminal.until("approved in these words")
+    terminal.press("q")
+    terminal.until("1 decided, 0 left")
+    assert terminal.end() == 0
+    assert statuses(home) == {"Run `make lint` after a change of the schema.": "active"}
+    assert hardwon("review", "--said", "--list").stderr == "No typed sentence is waiting.\n"
+
+
+def test_every_sentence_that_waits_is_counted_and_fragments_come_last(home: Path, tmp_path: Path, hardwon: Run) -> None:
+    """A number that is a cap would be the same again after all of it was decided."""
+    session = ClaudeSession().user("look at the reef").says("ok")
+    for at in range(60):
+        session.user(f"Use `chart{at}` for the maps of harbour number {at * 7}, not `zip{at}`").says("Done.")
+    session.user("That as a rule, we want to keep all charts in modules, not in one file").says("Done.")
+    session.user("Use `chart3` for the maps now, this time, not `zip`").says("Done.")
+    hardwon("harvest", "--mine", session.write(tmp_path))
+    waiting = [one["text"] for one in json.loads(hardwon("review", "--said", "--json").stdout)]
+    assert len(waiting) == 62
+    assert {text.partition(" ")[0] for text in waiting[:60]} == {"Use"}
+    assert {"this time" in text or text.startswith("That") for text in waiting[60:]} == {True}
+    assert "62 sentences of yours that may be a rule" in hardwon("up").stdout
+    assert "42 less likely ones are left out" in hardwon("review", "--said", "--list").stderr
+
+
+def test_the_sentences_are_told_of_beside_the_lessons_that_wait(home: Path, tmp_path: Path, hardwon: Run) -> None:
+    rule = "Make sure to run `make lint` on every change of the schema"
+    hardwon("harvest", "--mine", ClaudeSession().user("plan").says("ok").user(rule).says("Done.").write(tmp_path))
+    hardwon("remember", "Use files rather than a server.", "--candidate", "--project", "reef")
+    said = hardwon("up").stdout
+    assert "1 lesson to approve or reject" in said
+    assert "1 sentence of yours that may be a rule" in said
+    terminal = Terminal()
+    terminal.until("q quit")
+    terminal.press("q")
+    terminal.until("1 sentence of yours may be a rule: `hardwon review --said`")
+    assert terminal.end() == 0
 
 
 def test_a_typed_sentence_that_is_no_rule_waits_no_more_until_that_is_undone(

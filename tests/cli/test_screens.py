@@ -55,7 +55,7 @@ def test_it_fits_and_cuts_no_word(newcomer: Path, hardwon: Run, command: str, co
     wide = {**os.environ, "COLUMNS": "1000"}
     whole = {word.lower() for word in hardwon(*command.split(), env=wide).stdout.split()}
     # what has a column of its own in a pipe has its name before it where there is no room
-    told = [line for line in seen.split("\n") if "where none is named" not in line]
+    told = [line for line in seen.split("\n") if "rows that name none" not in line]
     words = {word.lower().strip("(),") for line in told for word in line.split() if not MEASURED.search(word)}
     words -= {
         *"worked in once, once: files, sessions, sessions: last met month months ago ago:".split(),
@@ -79,6 +79,18 @@ def test_a_table_in_a_pipe_is_as_wide_as_columns_says_or_120_and_cuts_nothing(
     told = hardwon(command).stdout
     assert [line for line in told.split("\n") if width(line) > (columns or 120)] == []
     assert told.count("…") <= whole.count("…")
+
+
+@pytest.mark.parametrize("command", ["failures", "lessons", "up"])
+def test_what_is_piped_into_a_program_on_a_terminal_is_no_wider_than_that(
+    newcomer: Path, tmp_path: Path, command: str
+) -> None:
+    """As `hardwon failures | head` is read."""
+    piped = tmp_path / "piped"
+    on_a_terminal(command, columns=80, into=piped)
+    told = piped.read_text().split("\n")
+    assert len(told) > 3
+    assert [line for line in told if width(line) > 80] == []
 
 
 @pytest.mark.parametrize("columns", [80, 100, 200])

@@ -98,6 +98,18 @@ def test_the_index_follows_the_schema_of_knowledge_trees(memory: Hardwon, tree: 
     assert by_id["global:fact:001"]["kind"] == "preference"
 
 
+def test_the_tree_of_one_project_has_that_projects_own_alone(memory: Hardwon, tree: Path) -> None:
+    memory.harvest(EXAMPLES.rglob("*.jsonl"))
+    memory.lessons.add("Use uv.", kind="preference", scope="global")
+    done = memory.store.export(tree, project="tidepool")
+    index = json.loads((tree / "knowledge" / "index.json").read_text())
+    assert {fact["repo"] for fact in index["facts"]} == {"tidepool"}
+    assert {repo for failure in index["failures"] for repo in failure["repos"]} == {"tidepool"}
+    assert done.lessons == len(index["facts"]) == index["total_facts"]
+    assert merged(memory, tree).changes == []
+    assert memory.store.export(tree, project="tidepool").changed == 0
+
+
 def test_a_round_trip_changes_nothing(memory: Hardwon, tree: Path) -> None:
     memory.harvest(EXAMPLES.rglob("*.jsonl"))
     memory.store.export(tree)

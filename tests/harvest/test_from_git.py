@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from hardwon import Hardwon, HardwonError, NotFound
+from hardwon.sessions.checkpoints import HISTORY
 from hardwon.sessions.git_objects import Repository
 from tests.conftest import EXAMPLES, ClaudeSession, Run
 from tests.git_repository import V1, GitRepository, content
+from tests.sessions.test_specstory_layouts import HEAD, turn
 
 DIRECTIVE = "Always use uv, never pip install, in this project."
 HEX, OTHER_HEX = "a3b2c4d5e6f7", "a3ffc4d5e6f8"
@@ -228,6 +230,35 @@ def test_up_finds_the_repositories_that_sessions_ran_in(hardwon: Run, repository
     assert "1 commit linked" in said
     assert "other people" not in hardwon("up").stdout
     assert hardwon("harvest", "--all").stdout.startswith("Nothing new")
+
+
+def test_histories_that_nobody_committed_are_named_with_the_command_that_reads_them(
+    hardwon: Run, repository: GitRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever follows what is advised has read them, and is advised no more."""
+    committed, loose = (history(f"Always use {tool}, never pip install.").encode() for tool in ("uv", "poetry"))
+    repository.commit("refs/heads/main", {f"{HISTORY}/a.md": committed})
+    folder = repository.folder / HISTORY
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_bytes(committed.replace(b"\n", b"\r\n"))  # as Windows checks it out
+    (folder / "b.md").write_bytes(loose)
+    ClaudeSession("other", cwd="/srv/work/shoal").user(DIRECTIVE).write(
+        Path(os.environ["HOME"]) / ".claude" / "projects" / "shoal"
+    )
+    monkeypatch.chdir(repository.folder)
+    advised = "hardwon harvest .specstory/history --mine"
+    assert f"{advised} learn from the 2 sessions in this folder" in " ".join(hardwon("up").stdout.split())
+    for asked in (("--dry-run",), ()):
+        said = hardwon("harvest", "--git", ".", "--mine", *asked).stderr
+        assert f".specstory/history: 1 file is in no commit and was not looked at. If yours: `{advised}`" in said
+    assert "not looked at" in hardwon("harvest", "--git", ".", "--mine").stderr, "it is not said only once"
+    assert "Read 1 new session" in hardwon(*advised.split()[1:]).stdout
+    assert "not looked at" not in hardwon("harvest", "--git", ".", "--mine").stderr
+    assert advised not in hardwon("up").stdout
+
+
+def history(text: str) -> str:
+    return HEAD + turn(text, who="User") + turn("Done.")
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "copilot-cli", "gemini-cli", "opencode"])

@@ -124,7 +124,7 @@ def test_a_section_for_a_team_is_shown_first_and_written_when_somebody_has_read_
     hardwon("harvest", talk(1, "Always use uv, never pip.").write(tmp_path))
     file = tmp_path / "AGENTS.md"
     shown = hardwon("export", "--agents-md", file, "--project", "reef").stdout
-    assert "- Always use uv, never pip." in shown
+    assert "+- Always use uv, never pip." in shown
     assert not file.exists()
     hardwon("export", "--agents-md", file, "--project", "reef", "--yes")
     assert "- Always use uv, never pip." in file.read_text()

@@ -27,6 +27,7 @@ from hardwon.store import hook_data, lessons, meta, projects, sessions
 from hardwon.store.database import WAIT_MILLISECONDS, Database, address_of, connect
 from hardwon.store.sqlite import make_home
 from hardwon.text.normalise import tilde
+from hardwon.text.shown import one_line
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -290,17 +291,15 @@ class Connection:
         return choose(self.config)
 
 
-_IDS_NAMED = 5
-
-
 def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
     """What `Hardwon.store.resolve` gives, for commands that need no more of it; `sessions` may be meant, too,
     and a number is that of an attempt."""
     db = memory.reading()
     matches = meta.attempt_numbered(db, int(id)) if id.isdecimal() else meta.ids_like(db, id, sessions=sessions)
     if len(matches) > 1:
-        some = ", ".join(meta.short_id(db, one) for one in matches[:_IDS_NAMED])
-        raise NotFound(f"several ids begin with '{id}': {some}{', …' if len(matches) > _IDS_NAMED else ''}")
+        words = meta.words_of_ids(db, matches)
+        some = "; ".join(f"{meta.short_id(db, one)} ({one_line(words.get(one, ''))})" for one in matches)
+        raise NotFound(f"several ids begin with '{id}', such as {some}")
     if not matches:
         raise NotFound(
             f"no lesson, failure, attempt or session begins with '{id}': `hardwon lessons` and `hardwon failures` "

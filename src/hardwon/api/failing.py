@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hardwon.api import failures
 from hardwon.clock import moment
-from hardwon.model.nouns import Failure
+from hardwon.model.nouns import Failure, Fix
 from hardwon.store import failures as stored
 from hardwon.store import pages
 from hardwon.store.database import Database
@@ -46,7 +46,7 @@ def failing(
     kinds = pages.kinds(db, [one.id for one in found])
     parts = [pages.of_kind(db, kinds[one.id], which, _MOST_ALIKE) if one.id in kinds else [one] for one in found]
     rows = [
-        (_row(one, _known(db, which, each, only_here)), one) for one, each in zip(found, parts, strict=True) if each
+        (_row(db, one, _known(db, which, each, only_here)), one) for one, each in zip(found, parts, strict=True) if each
     ]
     return [row for row, _ in rows if row], [key for row, key in rows if row]
 
@@ -71,7 +71,7 @@ def row_with(db: Database, which: Counted, id: str, *, only_here: bool = False) 
     parts = pages.of_kind(db, kind, which, _MOST_ALIKE) if kind else []
     if kind is None or len(parts) < 2:
         return None
-    return _row(pages.count_of_kind(db, kind, which), _known(db, which, parts, only_here))
+    return _row(db, pages.count_of_kind(db, kind, which), _known(db, which, parts, only_here))
 
 
 def failing_alike(db: Database, which: Counted, id: str, *, only_here: bool = False) -> list[Failing]:
@@ -91,14 +91,26 @@ def _known(db: Database, which: Counted, counts: Sequence[FailingRow], only_here
     return failures.with_fixes(db, rows, which.project if only_here else None)
 
 
-def _row(counts: FailingRow, alike: list[Failure]) -> Failing | None:
+def _row(db: Database, counts: FailingRow, alike: list[Failure]) -> Failing | None:
     """None for what was forgotten meanwhile."""
     if len(alike) < 2:
         return Failing(alike[0], []) if alike else None
     words = _in_common([each.error for each in alike])
-    fixes = [fix for each in alike for fix in each.fixes]
+    fixes = _together(db, [fix for each in alike for fix in each.fixes])
     told = {"sessions": counts.sessions, "occurrences": counts.occurrences, "last_seen": moment(counts.last_seen)}
     return Failing(replace(alike[0], error=words, fixes=fixes, **told), alike)
+
+
+def _together(db: Database, fixes: list[Fix]) -> list[Fix]:
+    """What is the same for several failures is one, which worked in all their sessions; the most confirmed first."""
+    same: dict[tuple[str, str], list[Fix]] = {}
+    for fix in fixes:
+        same.setdefault((fix.status, fix.text), []).append(fix)
+    found = []
+    for each in same.values():
+        confirmed = each[0].confirmed if len(each) == 1 else stored.sessions_mended(db, [fix.id for fix in each])
+        found.append(replace(each[0], confirmed=confirmed, failed_again=sum(fix.failed_again for fix in each)))
+    return sorted(found, key=lambda fix: (fix.status, fix.failed_again - fix.confirmed))
 
 
 def _in_common(errors: list[str]) -> str:

@@ -15,11 +15,11 @@ from hardwon.clock import ago, moment, now, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
-from hardwon.failures.signature import signature
+from hardwon.failures.quoting import error_line
 from hardwon.home import switched_off
 from hardwon.model.failure import Step
 from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, KnownFix
-from hardwon.store import failures, pages
+from hardwon.store import failures, pages, projects
 from hardwon.store.database import Database, marks
 from hardwon.store.failures import FailureRow
 from hardwon.store.integrity import Happened
@@ -47,10 +47,13 @@ def recall(
         row = _get(db, quoted, here)
     if row is None and found and (alike := failures.begun_like(db, found.beginning, here)):
         met = _begun_alike(db, alike, here, now)
-        return _with_fix_of_kind(db, met, found, project or failures.mostly_met_in(db, alike), same=False)
+        return _with_fix_of_kind(db, met, found, project, failures.mostly_met_in(db, alike), same=False)
     if row is None and found:
-        unknown = KnownFailure(known=False, fingerprint=found.id, family=found.family, text=signature(found))
-        return _with_fix_of_kind(db, unknown, found, project or "")
+        unknown = KnownFailure(
+            known=False, fingerprint=found.id, family=found.family, text=error_line(found, command, command)
+        )
+        elsewhere = "" if only_here else failures.mostly_of_kind_in(db, found.family, found.error_type)
+        return _with_fix_of_kind(db, unknown, found, project, elsewhere)
     if row is None:
         return KnownFailure(known=False)
     fixes = [
@@ -83,23 +86,24 @@ def recall(
     )
     if known or not found:
         return met
-    return _with_fix_of_kind(db, met, found, project or failures.mostly_met_in(db, row.id))
+    return _with_fix_of_kind(db, met, found, project, failures.mostly_met_in(db, row.id))
 
 
 def _with_fix_of_kind(
-    db: Database, met: KnownFailure, found: Fingerprint, project: str, *, same: bool = True
+    db: Database, met: KnownFailure, found: Fingerprint, project: str | None, elsewhere: str, *, same: bool = True
 ) -> KnownFailure:
-    """With what mended the same in other files of the project, where nothing is known of this one."""
-    fix = failures.fix_of_kind(db, found.family, found.error_type, project)
+    """With what mended the same in other files of the project; of the one `elsewhere` where none was asked about."""
+    fix = failures.fix_of_kind(db, found.family, found.error_type, project or elsewhere)
     if fix is None:
         return met
     files, steps, succeeded_as, id, confirmed, failed_again = fix
     told = [*(_told(Step(*step)) for step in json.loads(steps)), *([f"use `{succeeded_as}`"] if succeeded_as else [])]
     seen = (met.said.partition(";")[0] if same else "") or "Not seen in this file"
     places = f"{files} other files" if files > 1 else "another file"
-    said = one_line(f"{seen}; the same in {places} was fixed by: {', then '.join(told)}.")
+    of = "" if project else f" of {projects.names(db)[elsewhere]}"
+    said = one_line(f"{seen}; the same in {places}{of} was fixed by: {', then '.join(told)}.")
     own = KnownFix(id=id, steps=told, confirmed=confirmed, failed_again=failed_again)
-    return replace(met, text=signature(found), said=said, fixes=[own])
+    return replace(met, text=met.text if same else error_line(found), said=said, fixes=[own])
 
 
 def _get(db: Database, id: str, project: str | None) -> FailureRow | None:

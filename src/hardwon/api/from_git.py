@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +16,7 @@ from msgspec import Struct
 from hardwon.errors import NotFound
 from hardwon.harvest.learn import VERSION
 from hardwon.harvest.walk import Log, Progress, Report, unread
-from hardwon.sessions.checkpoints import Kept, KeptLog, kept, wanted
+from hardwon.sessions.checkpoints import HISTORY, Kept, KeptLog, kept, not_committed, wanted
 from hardwon.sessions.git_objects import Repository
 from hardwon.store import meta, sessions
 from hardwon.store.database import Database
@@ -46,6 +47,8 @@ class GitHarvest(Struct, frozen=True):
     logs: list[str]
     """New ones, as git would be asked for them."""
     unchanged: int
+    notes: list[str] = []
+    """What is not read, and how it would be."""
 
 
 class FromGit:
@@ -66,19 +69,24 @@ class FromGit:
         fresh = unread(self._db, logs) if found else []
         unchanged = len(logs) - len(fresh) if found else self._before.logs
         return GitHarvest(
-            self._repository.folder, found.checkpoints if found else 0, [log.name for log in fresh], unchanged
+            self._repository.folder,
+            found.checkpoints if found else 0,
+            [log.name for log in fresh],
+            unchanged,
+            self._not_committed(),
         )
 
     def harvest(self, learn: Callable[[list[Log]], Report], told: Progress) -> Report:
         found, logs = self._found()
         if found is None:
-            return Report(skipped=self._before.logs)
+            return Report(skipped=self._before.logs, notes=self._not_committed())
         fresh = unread(self._db, logs)
         by_path = {log.path: kept for log, kept in zip(logs, found.logs, strict=True)}
         with self._copies(fresh, by_path, told) as (copied, notes, left):
             report = learn(copied)
         report.skipped += len(logs) - len(fresh)
         report.notes += [f"{self._repository.folder}: {note}" for note in (*found.notes, *notes)]
+        report.notes += self._not_committed()
         report.left_for_later += left
         with self._db.transaction():
             report.commits = sessions.link_commits(self._db, found.commits)
@@ -89,6 +97,15 @@ class FromGit:
                 )
                 meta.set_note(self._db, self._key, msgspec.json.encode(seen).decode())
         return report
+
+    def _not_committed(self) -> list[str]:
+        """A line about histories that lie in the folder, are in no commit, and were not read as files either."""
+        paths = not_committed(self._repository) if self._folders else []
+        left = len(unread(self._db, [Log(path) for path in paths]))
+        folder = os.path.relpath(os.path.join(self._repository.folder, HISTORY))
+        files = "1 file is in no commit and was" if left == 1 else f"{left:,} files are in no commit and were"
+        note = f"{HISTORY}: {files} not looked at. If yours: `hardwon harvest {quote(folder)} --mine`"
+        return [note] if left else []
 
     def _found(self) -> tuple[Kept | None, list[Log]]:
         """None when no ref has moved since."""

@@ -51,11 +51,13 @@ class Lessons(Part):
     def list(self, *, project: str | None = None, kind: str | None = None, status: str | None = None) -> list[Lesson]:
         """Lessons, the best known first; with a project, also the global ones.
 
-        Raises `NotFound` for an unknown project.
+        What was added and taken back is listed by its status alone, `archived`. Raises `NotFound` for an unknown
+        project.
         """
         if self._memory.is_new:
             return []
-        found = lessons.listed(self._memory.reading(), project=self._memory.project(project), kind=kind, status=status)
+        db, holder = self._memory.reading(), self._memory.project(project)
+        found = lessons.listed(db, project=holder, kind=kind, status=status, taken_back=status is not None)
         return [convert.lesson(each) for each in found]
 
     def get(self, id: str) -> LessonDetails:

@@ -15,6 +15,7 @@ from hardwon.capture import reflections
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
 from hardwon.failures.tools import danger
+from hardwon.harvest.rules.said import for_the_moment
 from hardwon.harvest.trust import quality
 from hardwon.harvest.upkeep import Relation as Likeness
 from hardwon.harvest.upkeep import relation
@@ -108,14 +109,24 @@ class Review(Part):
         scored = [Pending(convert.lesson(one), score(one)) for one in wanted]
         return sorted(scored, key=lambda entry: (-entry.score, entry.lesson.id))
 
-    def said(self, *, project: str | None = None, limit: int = 50) -> list[Waiting]:
-        """What people typed that sounds like a rule and is no lesson, the likeliest first. Raises `NotFound`."""
-        rows = sessions.best_statements(self._memory.reading(), self._memory.project(project), limit)
+    def said(self, *, project: str | None = None, limit: int | None = 50) -> list[Waiting]:
+        """What people typed that sounds like a rule and is no lesson; without a limit, all of it.
+
+        The likeliest come first, fragments and what was asked for once last. Raises `NotFound`.
+        """
+        rows = sorted(self._said(project), key=lambda row: for_the_moment(row.quote))
         return [
             Waiting(f"{row.source}/{row.message_index}/{row.nth}", row.text, row.quote, row.worth)
-            for row in rows
-            if row.text[:1] not in _LEFT_OPEN or row.text.count(row.text[:1]) > 1
+            for row in rows[:limit]
         ]
+
+    def count_said(self, *, project: str | None = None) -> int:
+        """How many there are of these. Raises `NotFound`."""
+        return len(self._said(project))
+
+    def _said(self, project: str | None) -> list[sessions.StatementRow]:
+        rows = sessions.statements_no_lesson_says(self._memory.reading(), self._memory.project(project))
+        return [row for row in rows if row.text[:1] not in _LEFT_OPEN or row.text.count(row.text[:1]) > 1]
 
     def keep_said(self, id: str, *, kind: Kind = "preference", why: str = "") -> str:
         """Make a lesson of what somebody typed (`said` names it); returns the lesson's id. Raises `NotFound`."""

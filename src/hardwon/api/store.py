@@ -75,16 +75,19 @@ _OWN_FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm")
 class Exchange(Part):
     """Trees of Markdown, dumps, other systems' databases, other engines."""
 
-    def export(self, folder: AnyPath, *, everything: bool = False, force: bool = False) -> Exported:
+    def export(
+        self, folder: AnyPath, *, project: str | None = None, everything: bool = False, force: bool = False
+    ) -> Exported:
         """Write the lessons as a tree of files that people and git can work with; returns what was written.
 
-        Raises `HardwonError` where the tree has changes that were not imported, unless `force` drops them, and for the
-        tree of another store.
+        With a project only its own lessons and failures, and nothing that only others have seen.
+        Raises `NotFound` for an unknown project, `HardwonError` where the tree has changes that were not imported,
+        unless `force` drops them, and for the tree of another store.
         """
         directory = Path(folder)
-        db = self._memory.reading()
+        db, holder = self._memory.reading(), self._memory.project(project)
         with db.snapshot():
-            done = markdown.export(db, directory, everything=everything, force=force)
+            done = markdown.export(db, directory, project=holder, everything=everything, force=force)
         writer = self._memory.writing()
         with writer.transaction():
             meta.remember_export(writer, str(directory.absolute()))
@@ -105,8 +108,10 @@ class Exchange(Part):
             return self._exchanged(
                 lambda db: knowledge.take(db, folder, worth="untrusted", documents=False), dry_run=dry_run
             )
+        only = self._memory.project(own.hardwon.project or None)
         report = self._exchanged(
-            lambda db: merge(db, folder, own, actor=self._actor(), theirs=theirs, trusted=trusted), dry_run=dry_run
+            lambda db: merge(db, folder, own, actor=self._actor(), project=only, theirs=theirs, trusted=trusted),
+            dry_run=dry_run,
         )
         if dry_run:  # what would be added has no id yet
             report.changes = [
@@ -114,7 +119,7 @@ class Exchange(Part):
             ]
         elif report.settled:
             report.rewritten = markdown.write(
-                self._memory.reading(), folder, own, everything=own.hardwon.everything
+                self._memory.reading(), folder, own, project=only, everything=own.hardwon.everything
             ).changed
         return report
 
@@ -461,7 +466,7 @@ def _installs() -> list[Check]:
 def _sessions() -> Check:
     counts = discover.counted(os.environ, Path.home())
     kept = ", ".join(f"{count} of {agent}" for agent, count in counts.items() if count)
-    return Check("sessions", True, kept or "none of a known agent on this machine")
+    return Check("sessions", True, f"in agents' own folders: {kept}" if kept else "none in agents' own folders")
 
 
 def _unread() -> list[Check]:

@@ -37,7 +37,7 @@ def with_block(old: str, block: str) -> str:
     return f"{old}{gap}{body}{newline}"
 
 
-def keep_block(path: Path, block: str) -> str:
+def keep_block(path: Path, block: str, *, write: bool = True) -> str:
     """Bring the file's block up to date; returns the difference, empty when there is none."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -49,6 +49,7 @@ def keep_block(path: Path, block: str) -> str:
     new = with_block(old, block)
     if new == old:
         return ""
-    write_whole(path, new, shared=True)
+    if write:
+        write_whole(path, new, shared=True)
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), str(path), str(path), lineterm="")
     return "\n".join(lines)

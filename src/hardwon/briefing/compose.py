@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import msgspec
@@ -32,7 +33,7 @@ from hardwon.store.spool import (
     held_out,
 )
 from hardwon.text.normalise import digest, made
-from hardwon.text.shown import FAILURES, HEADING_TOKENS, estimate, markdown, render
+from hardwon.text.shown import FAILURES, FRAME_TOKENS, HEADING_TOKENS, estimate, render
 
 
 def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int | None = None) -> Bootstrap:
@@ -45,6 +46,7 @@ def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int |
     chosen = fitting(prices, budget, failure_budget)
     fits = set(chosen)
     over = [LeftOut(id=line.id, reason="over the budget") for at, line in enumerate(offered) if at not in fits]
+    needed = min((price + HEADING_TOKENS[section] for section, _, price, _ in prices), default=-FRAME_TOKENS)
     lines = tuple(sorted((offered[at] for at in chosen), key=lambda line: (line.noted, reading_order(line.kind))))
     text = render(sections(lines), key)
     return Bootstrap(
@@ -55,22 +57,27 @@ def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int |
         left_out=(*found.left_out, *over),
         task_type=found.task_type,
         lanes=dict(Counter(line.kind for line in lines)),
+        least=0 if lines else needed + FRAME_TOKENS,
     )
 
 
 def with_map(found: Bootstrap, run: list[str], task: list[str] | None, key: bytes) -> Bootstrap:
     """The same with how the project is run before the rest and where a task leads behind it.
 
-    Where the budget has no room for both, the task's; `task` is None where no task is known.
+    Where the budget has no room for all of both, the task's; `task` is None where no task is known.
     """
     others = sections(found.lines)
     leads = task or []
-    for before, behind in ((run, leads), ([], leads), (run, [])):
+    first_ones = [run[:many] for many in range(len(run), -1, -1)]
+    for behind, before in product((leads, []), first_ones):
         told = {HOW_IT_IS_RUN: before, **others, FOR_THIS_TASK: behind}
         text = render({heading: lines for heading, lines in told.items() if lines}, key)
         if estimate(text) <= found.budget:
             places = before if task is None else behind
-            return msgspec.structs.replace(found, text=text, tokens=estimate(text), places=tuple(places))
+            shortest = [found.least] if found.least else []
+            shortest += [estimate(render({HOW_IT_IS_RUN: run[:1]}, key))] if run else []
+            least = 0 if text else min(shortest, default=0)
+            return replace(found, text=text, tokens=estimate(text), places=tuple(places), least=least)
     return found
 
 
@@ -97,8 +104,20 @@ def sections(lines: Iterable[Line]) -> dict[str, list[str]]:
 # A bootstrap in the forms that others take it.
 
 
+_OF_THE_DAY = "- the last session ("
+"""A line that a file does not keep: it is true for a day."""
+
+
 def markdown_of(found: Bootstrap) -> str:
-    return markdown(sections(found.lines))
+    """For people and files: headings in the place of the fence."""
+    introduction, *lines = found.text.split("\n")[1:-1] or [""]
+    body = [introduction]
+    for line in lines:
+        if not line.startswith("- "):
+            body += ["", f"## {line.rstrip(':').capitalize()}", ""]
+        elif not line.startswith(_OF_THE_DAY):
+            body.append(line)
+    return "\n".join(body)
 
 
 def hook_json(found: Bootstrap) -> str:

@@ -336,10 +336,18 @@ def room(*, err: bool = False) -> int:
 
 
 def room_of_tables() -> int:
-    """The same for a row of a table: in a pipe what COLUMNS says."""
+    """The same for a row of a table."""
+    return room() if sys.stdout.isatty() else room_behind_a_pipe(_TABLE_IN_A_PIPE)
+
+
+def room_behind_a_pipe(usual: int) -> int:
+    """What COLUMNS says, or else the terminal that messages go to: what `| head` prints is read there, too."""
+    import os
     import shutil
 
-    return room() if sys.stdout.isatty() else shutil.get_terminal_size((_TABLE_IN_A_PIPE, 24)).columns
+    if sys.stderr.isatty():
+        usual = os.get_terminal_size(sys.stderr.fileno()).columns or usual
+    return shutil.get_terminal_size((usual, 24)).columns
 
 
 def upgraded(memory: Hardwon) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -19,6 +20,7 @@ from hardwon.cli.app import (
     iso,
     need_known,
     print_json,
+    question,
     rows_that_fit,
     say,
     short,
@@ -29,9 +31,15 @@ from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
+    from hardwon.model.nouns import Lesson
 
 
-_ASKS_FOR = re.compile(r"(?i)(?:please )?(?:always|never|don'?t|do not|prefer|use|avoid|only)\b")
+_ASKS_FOR = re.compile(
+    r"(?i)(?:please )?(?:always|never|don'?t|do not|prefer|use|avoid|only)\b|.*[,;:] (?:always|never|not)\b"
+)
+_FEWEST_WORDS = 2
+_LIKE_IT = 0.5
+"""The share of their words that two lessons have in common of which a person need keep only one."""
 
 
 class BootstrapFormat(StrEnum):
@@ -49,8 +57,12 @@ def bootstrap(
         BootstrapFormat, typer.Option(help="plain: as agents get it; markdown: for people; or the JSON of a hook.")
     ] = BootstrapFormat.plain,
     write: Annotated[
-        Path | None, typer.Option(help="Write it into a block of this file, such as AGENTS.md, and show the change.")
+        Path | None,
+        typer.Option(
+            help="Show the change, and write it into a block of this file, such as AGENTS.md. In a terminal it asks."
+        ),
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="With --write: write it without asking.")] = False,
     json: Json = False,
 ) -> None:
     """Print the briefing for a project's next session.
@@ -67,9 +79,12 @@ def bootstrap(
     with Hardwon() as memory:
         found = memory.bootstrap(project or ".", agent=agent, task=task, budget=budget)
         if write is not None:
-            _keep(write, markdown_of(found))
+            keep(write, markdown_of(found), write=yes or not somebody_looks())
         elif json:
             print_json(found)
+        elif found.least:
+            needs = f"the shortest line needs {found.least:,}"
+            say(f"There is something to tell, but nothing fits into {found.budget:,} tokens: {needs}.", err=True)
         elif not found.text:
             say(f"There is nothing to tell yet.{held_back(memory, project or '.')}", err=True)
         elif format is BootstrapFormat.plain:
@@ -80,11 +95,24 @@ def bootstrap(
             say("The task changes nothing here: it is told what any session of this project is.", err=True)
 
 
-def _keep(file: Path, block: str) -> None:
+def somebody_looks() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def keep(file: Path, block: str, *, write: bool) -> None:
+    """Show what changes in a file, and write it; first it asks, where nobody has said so and somebody can answer."""
     from hardwon.briefing.agents_md import keep_block
 
-    change = keep_block(file, block)
-    say(change or f"{file} is up to date.", err=not change)
+    change = keep_block(file, block, write=False)
+    if not change:
+        say(f"{file} is up to date.", err=True)
+        return
+    say(change)
+    if write or (somebody_looks() and typer.confirm(question(f"Write this into {file}?"))):
+        keep_block(file, block)
+        say(f"Written into {file}.", err=True)
+    else:
+        say("Nothing was written. To write it: the same with `--yes`.", err=True)
 
 
 app = typer.Typer()
@@ -137,7 +165,7 @@ def lessons(
     rows = [
         (short(memory, one.id), one.kind, f"{one.confidence:.2f}", one.source_count,
          *([names.get(one.project, "everywhere")] if several else []),
-         one.text if one.status in ("active", status) else f"{one.text} (waits for review)")
+         f"{one.text} ({note})" if (note := _note(one, status)) else one.text)
         for one in found[:limit]
     ]  # fmt: skip
     headings = ("ID", "KIND", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
@@ -153,6 +181,17 @@ def lessons(
         say(f"{number} no longer used: `hardwon lessons{asked}`", err=True)
     wrong = " Wrong? `hardwon review --reject ID`" if status in (None, "active", "candidate") else ""
     say(f"Where one comes from: `hardwon why ID`.{wrong}", err=True)
+
+
+def _note(lesson: Lesson, status: str | None) -> str:
+    """Why a lesson that is listed is not told, where that can be seen at a glance."""
+    from hardwon.briefing.policy import outlived
+    from hardwon.clock import now, to_microseconds
+
+    if lesson.status not in ("active", status):
+        return "waits for review"
+    old = outlived(lesson.rule, to_microseconds(lesson.last_confirmed), now())
+    return f"not told: {old}" if old else ""
 
 
 def _told(memory: Hardwon, projects: set[str]) -> set[str]:
@@ -186,6 +225,10 @@ def remember(
     from hardwon.clock import moment, now
     from hardwon.model.lesson import Kind, Scope
 
+    if text.isascii() and len(text.split()) < _FEWEST_WORDS:
+        raise HardwonError(
+            f"'{shown(text)}' does not stand by itself: say in a sentence what a later session should know"
+        )
     began = moment(now())
     kind = kind or ("preference" if _ASKS_FOR.match(text) else "fact")
     with Hardwon() as memory:
@@ -204,6 +247,7 @@ def remember(
         names = {each.id: each.name for each in memory.store.projects()}
         where = f"in {shown(names[holder])}" if holder in names else "everywhere"
         untold = why_untold(memory, id, holder, found.status)
+        alike = [one for one in memory.review.consider(id).similar if one.status == "active" and one.share >= _LIKE_IT]
     if json:
         print_json(found)
         return
@@ -216,6 +260,12 @@ def remember(
         say(f"{folder} was no project yet. For another: --project NAME; for all: --global", err=True)
     if not known and found.text.strip(".") != text.strip().strip("."):
         say(f"kept as: {shown(found.text)}", err=True)
+    for one in alike[:1]:
+        drop = f"`hardwon review --reject {short(memory, one.id)}`"
+        say(
+            f"Much like {short(memory, one.id)}: {shown(one.text)} Both are told; to keep the new one alone: {drop}",
+            err=True,
+        )
     if not known:
         say(f"To undo: `hardwon undo {short(memory, id)}`", err=True)
 

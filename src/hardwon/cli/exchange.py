@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, print_json, progress_bar, say, short, shown, table
+from hardwon.cli.app import Json, ProjectOption, count, print_json, progress_bar, say, short, shown, table
 from hardwon.errors import HardwonError
 from hardwon.home import private
 
@@ -37,21 +37,30 @@ def export(
     agents_md: Annotated[
         Path | None,
         typer.Option(
-            "--agents-md", help="Write the briefing into a section of this file; shows it first, --yes writes."
+            "--agents-md",
+            help="Rules and facts that are believed, without failures, for a section of a file that a team commits. "
+            "Shows the change, and asks; --yes writes.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="With --agents-md: write the section.")] = False,
-    project: ProjectOption = None,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project", "-p", help="Only this project's own: name, git remote, folder or id. Not with --jsonl."
+        ),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Include lessons that are no longer used.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Discard edits that were not imported.")] = False,
     json: Json = False,
 ) -> None:
     """Write lessons as Markdown files for people and git, or everything as JSON lines.
 
-    Example: hardwon export . && git add knowledge
+    Example: hardwon export . -p . && git add knowledge
     """
     from hardwon.api import Hardwon
 
+    if jsonl is not None and project:
+        raise HardwonError("a dump is the whole store: leave out --project, or name a folder instead of --jsonl")
     with Hardwon() as memory:
         if agents_md is not None and folder is None and jsonl is None:
             _section(agents_md, memory.lessons.section(project or "."), yes=yes)
@@ -60,24 +69,23 @@ def export(
         elif folder is not None and jsonl is None:
             if folder.suffix in (".json", ".jsonl") and not folder.exists():
                 raise HardwonError(f"{folder} would become a folder: for a file, `hardwon export --jsonl {folder}`")
-            done = memory.store.export(folder, everything=everything, force=force)
-            said = f"{done.lessons} lessons in {done.files} files below {done.folder}; {done.changed} files changed"
-            print_json(done) if json else typer.echo(said)
+            done = memory.store.export(folder, project=project, everything=everything, force=force)
+            waiting = f" ({done.waiting:,} not reviewed yet)" if done.waiting else ""
+            lessons, files = f"{count(done.lessons, 'lesson')}{waiting}", count(done.files, "file")
+            said = f"{lessons} in {files} below {done.folder}; {count(done.changed, 'file')} changed"
+            print_json(done) if json else say(said)
         else:
             raise typer.BadParameter("name a folder, or a file with --jsonl or --agents-md")
 
 
 def _section(path: Path, section: str, *, yes: bool) -> None:
     """Show what would be written, and write it when somebody has read it."""
-    from hardwon.briefing.agents_md import keep_block
+    from hardwon.cli.bootstrap import keep
 
-    if not section:
-        typer.echo("Nothing that is believed is worth a line yet.", err=True)
-    elif yes:
-        typer.echo(keep_block(path, section) or f"{path} is up to date.")
+    if section:
+        keep(path, section, write=yes)
     else:
-        typer.echo(section)
-        say(f"\nRead it first. To write it: `hardwon export --agents-md {path} --yes`.", err=True)
+        typer.echo("Nothing that is believed is worth a line yet.", err=True)
 
 
 def _dump(memory: Hardwon, path: Path) -> Header:

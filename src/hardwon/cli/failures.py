@@ -36,7 +36,7 @@ from hardwon.errors import NotFound
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.api.failing import Failing
-    from hardwon.model.nouns import Failure, FailureCost, Fix, FixEvidence, Occurrence, Step
+    from hardwon.model.nouns import Failure, FailureCost, Fix, FixEvidence, KnownFailure, Occurrence, Step
 
 
 class _ByIdToo(TyperGroup):
@@ -210,8 +210,8 @@ def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[s
     columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if column else []))
     besides = _LINES_BELOW
     if in_projects and not column:
-        say(f"All projects; where none is named, it is {shown(usual)}:")
-        besides += 1
+        say(f"Of all projects; rows that name none are of {shown(usual)}. This folder's: `-p .`")
+        besides += 2
     look: dict[str, Any] = {"right": (1,), "most_lines": _LINES_OF_A_ROW}
     kept = len(lines) if whole else rows_that_fit(columns, lines, besides=besides, **look)
     if 1 < kept < len(lines) and not lines[kept][0]:
@@ -316,6 +316,7 @@ def match(
         print_json({**msgspec.structs.asdict(found), "last_seen": iso(found.last_seen)})
     elif found.said:
         say(f"{shown(found.text)}\n{found.said}")
+        _say_where_from(memory, found, text, project, command)
     elif not text.strip():
         say("Nothing was given: pipe the output of the failed command into it, or name a file that has it.", err=True)
     elif alike := _alike(memory, text, project):
@@ -325,6 +326,22 @@ def match(
             say(f"  {short(memory, row.id)}  {shown(error_of(row))}{shown(fixed)}", err=True)
     else:
         say("No failure like this is known.", err=True)
+
+
+def _say_where_from(memory: Hardwon, found: KnownFailure, text: str, project: str | None, command: str) -> None:
+    """What `why` shows more of; and others that the same line is of, where no command tells them apart."""
+    from hardwon.store.failures import with_line
+
+    id = found.fingerprint if found.known else found.fixes[0].id
+    say(f"Where this comes from: `hardwon why {short(memory, id)}`", err=True)
+    same = set() if command else with_line(memory.reading(), text, memory.project(project)) - {found.fingerprint}
+    others = sorted((memory.failures.get(id).failure for id in same), key=lambda row: (-row.sessions, row.id))
+    if others:
+        say("The same words, of other commands (`--command` tells them apart):", err=True)
+    for row in others[:_ALIKE_SHOWN]:
+        often = f"{count(row.occurrences, 'time')} in {count(row.sessions, 'session')}"
+        fixed = f"; {fixed}" if (fixed := worked(row)) else ""
+        say(f"  {short(memory, row.id)}  {shown(error_of(row))}, {often}{shown(fixed)}", err=True)
 
 
 def _given(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, doing, print_json, say, shown, table
+from hardwon.cli.app import Json, ProjectOption, count, doing, print_json, say, short_path, shown, table
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def forget(
     value = sys.stdin.readline().strip() if way == "text" and text == "-" else str(named[way])
     with Hardwon() as memory:
         if not (dry_run or yes):
-            _ask(_forget(memory, way, value, dry_run=True))
+            _ask(_forget(memory, way, value, dry_run=True), _named(memory, way, value))
         with doing("Looking for all that goes with it …"):
             done = _forget(memory, way, value, dry_run=dry_run)
     _tell(done, json=json)
@@ -83,10 +83,35 @@ def _forget(memory: Hardwon, way: str, value: str, *, dry_run: bool) -> Forgot:
     return memory.store.forget(**{way: value}, dry_run=dry_run)
 
 
-def _ask(plan: Forgot) -> None:
+def _named(memory: Hardwon, way: str, value: str) -> str:
+    """What is to be forgotten, in its own words."""
+    from hardwon.api.connection import full_id
+    from hardwon.store import attempts
+
+    if way == "project":
+        return f"All that is known of {shown(value)}."
+    if way == "text":
+        return "Every place with these words."  # which may be a secret, and are not shown again
+    try:
+        id = full_id(memory, value, sessions=True)
+    except NotFound:
+        return f"{way}: {shown(value, _LONGEST_NAMED)}"  # the path of a session's file
+    texts = {
+        "L": lambda: memory.lessons.get(id).lesson.text,
+        "F": lambda: memory.failures.get(id).failure.error,
+        "A": lambda: memory.journal.get(attempts.numbers(memory.reading(), [id])[id]).task,
+        "S": lambda: memory.sessions.get(id).session.task,
+    }
+    return f"{id}: {shown(texts[id[0]](), _LONGEST_NAMED)}" if id[0] in texts else id
+
+
+def _ask(plan: Forgot, named: str) -> None:
     if not sys.stdin.isatty():
         raise HardwonError("cannot ask for confirmation without a terminal: check with --dry-run, then pass --yes")
-    _tell(plan, json=False, err=True)
+    _say_rows(plan, err=True)
+    if files := len(plan.transcripts):
+        say(f"{count(files, 'file')} of your agents will still contain it: --dry-run lists them.", err=True)
+    say(named, err=True)
     if not typer.confirm("Forget this for good?", err=True):
         raise HardwonError("nothing was forgotten")
 
@@ -126,10 +151,27 @@ def _days(text: str) -> int:
     return days
 
 
-def _tell(done: Forgot, *, json: bool, err: bool = False) -> None:
+_FILES_NAMED = 20
+_LONGEST_NAMED = 200
+
+
+def _tell(done: Forgot, *, json: bool) -> None:
     if json:
         print_json(done)
         return
+    _say_rows(done, err=False)
+    if done.checked and not done.dry_run and not done.left:
+        looked_for = "1 text or id" if done.checked == 1 else f"{done.checked:,} texts and ids"
+        say(f"Verified: searched every byte of Hardwon's folder for {looked_for}; none is left.")
+    if done.transcripts:
+        say("These files of your agents still contain it; delete them yourself if you want to:")
+        for path in done.transcripts[:_FILES_NAMED]:
+            say(f"  {short_path(path)}")
+        if (more := len(done.transcripts) - _FILES_NAMED) > 0:
+            say(f"  … and {more} more (--json lists all)")
+
+
+def _say_rows(done: Forgot, *, err: bool) -> None:
     verb = "Would remove or change" if done.dry_run else "Removed or changed"
     if not done.rows:
         say("Nothing in the store itself." if done.files else "Nothing to remove.", err=err)
@@ -138,18 +180,10 @@ def _tell(done: Forgot, *, json: bool, err: bool = False) -> None:
     told = {noun: done.rows[name] for name, noun in _NOUNS.items() if name in done.rows}
     if derived := sum(done.rows.values()) - sum(told.values()):
         told["derived entries"] = derived
-    for noun, count in told.items():
-        say(f"  {noun:<24}{count:>9,}", err=err)
+    for noun, number in told.items():
+        say(f"  {noun:<24}{number:>9,}", err=err)
     for file in done.files:
         say(f"  {shown(file.path)}: {file.what}", err=err)
-    if done.checked and not done.dry_run and not done.left:
-        say(f"Verified: searched every byte of Hardwon's folder for {done.checked:,} texts and ids; none is left.")
-    if done.transcripts:
-        say("These files of your agents still contain it; delete them yourself if you want to:", err=err)
-        for path in done.transcripts[:20]:
-            say(f"  {shown(path)}", err=err)
-        if len(done.transcripts) > 20:
-            say(f"  … and {len(done.transcripts) - 20} more (--json lists all)", err=err)
 
 
 # Secrets out of a text, or out of what is kept: `scrub`.

@@ -173,6 +173,8 @@ def _kept_in_git(found: GitHarvest, *, json: bool) -> None:
         f"{count(len(found.logs), 'new log')}, {found.unchanged:,} unchanged, "
         f"{count(found.checkpoints, 'checkpoint')} in {shown(found.repository)}."
     )
+    for note in found.notes:
+        say(shown(note), err=True)
 
 
 def _named(paths: list[Path]) -> list[Path]:
@@ -224,10 +226,11 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int], look
             + (f", skipped {count(report.skipped, 'unchanged file')}" if report.skipped else "")
             + "."
         )
-    elif report.skipped or totals["sessions"]:
+    elif report.skipped:
         say(f"Nothing new: {count(report.skipped, 'file')} unchanged since last time.")
     else:
-        say(f"No session was found{looked}. If yours lie elsewhere: `hardwon harvest FOLDER`; examples: `hardwon up`.")
+        examples = "" if totals["sessions"] else "; examples: `hardwon up`"
+        say(f"No session was found{looked}. If yours lie elsewhere: `hardwon harvest FOLDER`{examples}.")
     for note in report.notes[:_NOTES_SHOWN]:
         say(shown(note), err=True)
     if len(report.notes) > _NOTES_SHOWN:

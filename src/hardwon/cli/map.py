@@ -170,8 +170,15 @@ def blame(
             for one in found
         ]
         table(("SESSION", "DAY", "DID", "OUTCOME", *(["COMMIT"] if commits else []), "TASK"), rows, spare=(3,))
+        if all(list(one.uses) == ["read"] for one in found) and _of_specstory(memory, [one.session for one in found]):
+            say("SpecStory's files seldom tell what was edited: those sessions may have changed it, too.", err=True)
         if more:
             say(f"There are more: add `--limit {5 * limit}`.", err=True)
+
+
+def _of_specstory(memory: Hardwon, sessions: list[str]) -> bool:
+    """Whether one of these is known by what SpecStory wrote of it."""
+    return any(memory.sessions.get(id).session.format == "specstory" for id in sessions)
 
 
 def _ending_so(memory: Hardwon, path: str, project: str) -> str:

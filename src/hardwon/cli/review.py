@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, count, iso, need_known, print_json, say, short, shown, table
+from hardwon.cli.app import (
+    Json,
+    ProjectOption,
+    asked_again,
+    count,
+    iso,
+    need_known,
+    print_json,
+    say,
+    short,
+    shown,
+    table,
+)
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -67,7 +79,8 @@ def review(
     """Approve or reject lessons that are waiting for review.
 
     In a terminal you go through them one by one. Contradictions come first: a number keeps one lesson, b keeps both.
-    Then the other candidates: y approves, n rejects, e edits, m merges, s skips, u undoes the last decision, q quits.
+    Then the other candidates: y approves, n rejects, w rejects and asks why, e edits, m merges, s skips, u undoes the
+    last decision, q quits.
     Every decision is recorded (`hardwon history`) and can be undone (`hardwon undo`).
 
     Example: hardwon review --reject L3fa9 --why "true of the old build only"
@@ -120,12 +133,19 @@ def review(
             from hardwon.cli.review_screen import Screen
 
             Screen(memory, [entry.lesson.id for entry in pending], memory.review.conflicts(project=project)).run()
+            if more := said_too(memory, project):
+                say(more)
+
+
+def said_too(memory: Hardwon, project: str | None) -> str:
+    """A line about the sentences that wait besides; empty where none does."""
+    said = memory.review.count_said(project=project)
+    asked = asked_again({"--project": project})
+    return f"{count(said, 'sentence')} of yours may be a rule: `hardwon review --said{asked}`." if said else ""
 
 
 def _nothing(memory: Hardwon, project: str | None) -> str:
-    said = len(memory.review.said(project=project))
-    more = f" {count(said, 'sentence')} of yours may be a rule: `hardwon review --said`." if said else ""
-    return f"Nothing is waiting for review.{more}"
+    return " ".join(filter(None, ("Nothing is waiting for review.", said_too(memory, project))))
 
 
 def _decide_on_said(memory: Hardwon, keep: list[str], drop: list[str], why: str, json: bool) -> None:
@@ -143,7 +163,7 @@ def _decide_on_said(memory: Hardwon, keep: list[str], drop: list[str], why: str,
 
 
 def _typed(memory: Hardwon, project: str | None, json: bool, *, list_: bool) -> None:
-    waiting = memory.review.said(project=project)
+    waiting = memory.review.said(project=project, limit=None)
     if json:
         print_json(waiting)
     elif waiting and not list_ and sys.stdin.isatty() and sys.stdout.isatty():

@@ -17,6 +17,7 @@ from hardwon.cli.app import count, day, short, shown
 from hardwon.cli.table import wrapped
 from hardwon.cli.why import learned_from
 from hardwon.errors import HardwonError
+from hardwon.store.sessions import words_around
 from hardwon.text.normalise import normalised
 from hardwon.text.shown import said_status
 
@@ -35,15 +36,19 @@ if sys.platform != "win32":
 _REST = 0.05
 """Seconds within which a terminal sends the rest of a key."""
 _MAX_KEPT_BY_KEY = 9
+_MARKS_OF_A_SENTENCE = 2
+"""Characters that a message may have more than its only sentence."""
 _KEYS = "y approve   n reject   e edit   m merge   s skip   u undo   q quit   ? help"
 _HELP = (
-    "y: sessions will be told.  n: they will not, and it asks why.  e: change the words first.  m: make it one with "
-    "a lesson listed as like it.  s: leave it for later.  u: take the last decision back.  q: stop, and keep them."
+    "y: sessions will be told.  n: they will not; w: the same, and it asks why.  e: change the words first.  m: make "
+    "it one with a lesson listed as like it.  s: leave it for later.  u: take the last decision back.  q: stop, and "
+    "keep them."
 )
 _HELP_WITH_CONFLICTS = (
     "A number keeps that lesson and retires the others.  b: sessions are told both.  s: leave it for later.  "
     "u: take the last decision back.  q: stop, and keep them."
 )
+_WHY = "why:  "
 _MAX_SOURCES_SHOWN = 3
 _AFTER = {"tool": "a command had printed it", "web": "a web page had said it", "file": "a file had said it"}
 
@@ -262,8 +267,9 @@ class Screen:
         try:
             if pressed == "y":
                 self._decided(self._memory.review.promote(id), "approved")
-            elif pressed == "n":
-                self._decided(self._memory.review.reject(id, why=self._keys.line("why (optional):  ", "")), "rejected")
+            elif pressed in ("n", "w"):
+                why = self._keys.line(_WHY, "") if pressed == "w" else ""
+                self._decided(self._memory.review.reject(id, why=why), "rejected")
             elif pressed == "e":
                 self._edit(considered)
             elif pressed == "m":
@@ -340,11 +346,12 @@ class Screen:
 
 # Sentences that somebody typed: one a screen, the same keys.
 
-_KEYS_OF_SAID = "y approve   n reject   s skip   u undo   q quit   ? help"
+_KEYS_OF_SAID = "y approve   n reject   e edit   s skip   u undo   q quit   ? help"
 _HELP_OF_SAID = (
-    "y: it is a rule, sessions will be told.  n: it is none, and it asks why.  s: leave it for later.  u: take the "
-    "last decision back.  q: stop, and keep them."
+    "y: it is a rule, sessions will be told.  n: it is none; w: the same, and it asks why.  e: change the words, and "
+    "approve them.  s: leave it for later.  u: take the last decision back.  q: stop, and keep them."
 )
+_CHARACTERS_BEFORE, _CHARACTERS_AROUND = 200, 300
 
 
 class SaidScreen:
@@ -366,7 +373,7 @@ class SaidScreen:
                 if pressed in ("q", "\x03", "\x04"):
                     break
                 try:
-                    self._act(pressed, self._waiting[self._at].id)
+                    self._act(pressed, self._waiting[self._at])
                 except HardwonError as error:
                     self._page.tell(str(error))
         self._page.say(f"{len(self._done)} decided, {len(self._waiting) - len(self._done)} left.")
@@ -380,12 +387,16 @@ class SaidScreen:
         self._undo()
         return True
 
-    def _act(self, pressed: str, id: str) -> None:
+    def _act(self, pressed: str, one: Waiting) -> None:
+        review = self._memory.review
         if pressed == "y":
-            self._decided(lambda: self._memory.review.keep_said(id), "approved")
-        elif pressed == "n":
-            why = self._keys.line("why (optional):  ", "")
-            self._decided(lambda: self._memory.review.drop_said(id, why=why), "rejected")
+            self._decided(lambda: review.keep_said(one.id), "approved")
+        elif pressed in ("n", "w"):
+            why = self._keys.line(_WHY, "") if pressed == "w" else ""
+            self._decided(lambda: review.drop_said(one.id, why=why), "rejected")
+        elif pressed == "e":
+            if (words := self._keys.line("> ", one.text).strip()) and words != one.text:
+                self._decided(lambda: review.edit(review.keep_said(one.id), text=words), "approved in these words")
         elif pressed == "s":
             self._at += 1
         elif pressed == "u":
@@ -419,8 +430,17 @@ class SaidScreen:
         self._page.say(shown(one.text), style="bold")
         if normalised(one.quote).rstrip(".") != normalised(one.text).rstrip("."):
             self._page.say(f"  the user said: “{shown(one.quote, 200)}”")
+        before, whole = words_around(self._memory.reading(), source, one.quote)
+        if before:
+            self._page.say(f"  the agent had said: “{shown(before[-_CHARACTERS_BEFORE:])}”")
+        if len(whole) > len(one.quote) + _MARKS_OF_A_SENTENCE:
+            at = max(0, whole.find(one.quote[:_CHARACTERS_BEFORE]) - _CHARACTERS_AROUND // 3)
+            self._page.say(f"  in: “{'…' if at else ''}{shown(whole[at:], _CHARACTERS_AROUND)}”")
         where = f"sessions of {shown(project)}" if project else "every session"
-        self._page.say(f"  typed on {day(session.started_at)}; once approved, it will be told to {where}")
+        self._page.say(f"  once approved, it will be told to {where}")
+        message = place.partition("/")[0]
+        read = f"hardwon inspect {short(self._memory, source)} --message {message}"
+        self._page.say(f"    {session.agent}, {day(session.started_at)}; to read it: {read}", style="dim")
         self._page.say(_KEYS_OF_SAID, style="dim")
 
 

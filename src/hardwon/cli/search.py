@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hardwon.model.nouns import Hit
 
 _LINES_OF_A_PASSAGE = 3
+_CHARACTERS_OF_A_TASK = 160
 _ID = re.compile(r"[LFSAX][0-9a-f]{6,32}")
 
 
@@ -170,6 +171,8 @@ def _words_of(memory: Hardwon, hit: Hit, query: str) -> str:
     """What an item says; of an attempt whose task has no word of the question, also where one was found."""
     from hardwon.recall.search import line_of_attempt
 
+    if hit.type == "session":
+        return shown(hit.text, _CHARACTERS_OF_A_TASK)
     found = line_of_attempt(memory.reading(), hit, query) if hit.type == "attempt" else ""
     return f"“{shown(hit.text, 60)}”: {shown(found, 160)}" if found else hit.text
 

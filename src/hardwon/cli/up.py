@@ -26,6 +26,7 @@ from hardwon.cli.app import (
     print_json,
     progress_bar,
     room,
+    room_behind_a_pipe,
     say,
     say_pending,
     short,
@@ -191,7 +192,9 @@ def _up(
         )
         return
     if early is not None and early.tells:
-        say(bold("The whole report, which replaces the first look above."))
+        differs = screen is not None and screen.project.id != early.project.id
+        of = f", of another project: {shown(screen.project.name)} has more to say" if screen and differs else ""
+        say(bold(f"The whole report, which replaces the first look above{of}."))
     _show(memory, report, known, screen, examples=examples)
     ids = screen is not None and bool(screen.failing or screen.briefing.lines)
     another = screen.another if screen and not project else ""
@@ -200,7 +203,7 @@ def _up(
         examples=examples,
         ids=ids,
         waiting=waiting,
-        said=0 if examples or waiting else len(memory.review.said()),
+        said=0 if examples else memory.review.count_said(),
         read_here=_project_here(memory) in {one.id for one in memory.store.projects() if one.sessions},
         another=another,
     )
@@ -400,6 +403,7 @@ def _say_next(
 ) -> None:
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
+    from hardwon.sessions.checkpoints import HISTORY, histories
 
     if examples:
         steps = [
@@ -409,14 +413,14 @@ def _say_next(
     else:
         steps = [("hardwon why ID", "where a line comes from")] if ids else []
         steps.append(("hardwon failures", "everything that keeps failing"))
-    if not (examples or read_here) and os.path.isdir(os.path.join(".specstory", "history")):
-        steps.append(("hardwon harvest --git . --mine", "learn from the sessions in this repository"))
+    if not (examples or read_here) and (files := len(histories("."))):
+        steps.append((f"hardwon harvest {HISTORY} --mine", f"learn from the {count(files, 'session')} in this folder"))
     if another:
         demo = " --demo" if examples else ""
         steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
     if waiting:
         steps.append(("hardwon review", f"{count(waiting, 'lesson')} to approve or reject"))
-    elif said:
+    if said:
         steps.append(("hardwon review --said", f"{count(said, 'sentence')} of yours that may be a rule"))
     first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
     if first:
@@ -443,7 +447,8 @@ def _heading(title: str, note: str) -> None:
 
 
 def _wide() -> int:
-    return min(_WIDEST, max(_NARROWEST, room())) if sys.stdout.isatty() else _IN_A_PIPE
+    wide = room() if sys.stdout.isatty() else room_behind_a_pipe(_IN_A_PIPE)
+    return min(_WIDEST, max(_NARROWEST, wide))
 
 
 def _is_tall() -> bool:

@@ -225,8 +225,11 @@ def _tell_alike(memory: Hardwon, row: Failure, kind: Failing, *, all: bool) -> N
     whole, others = kind.failure, [one for one in kind.alike if one.id != row.id]
     fix = None if row.fixes else best(whole)
     if fix:
-        say(f"  worked {fix.confirmed}x for another of its kind: {shown(fix.text)}", style=green)
+        say(f"  worked {fix.confirmed}x for others of its kind: {shown(fix.text)}", style=green)
     together = f"{count(whole.occurrences, 'time')} in {count(whole.sessions, 'session')}"
+    own = best(row)
+    if own and (often := best(whole)) and often.confirmed > own.confirmed:
+        together += f", worked in {often.confirmed:,}"
     named = ", ".join(short(memory, one.id) for one in others[:_ALIKE_SHOWN])
     more = ", …" if len(others) > _ALIKE_SHOWN else ""
     say(f"  one of {len(kind.alike)} of a kind; together {together}{':' if all else f' (others: {named}{more})'}")

@@ -33,6 +33,7 @@ from hardwon.exchange.markdown_format import (
     text_of,
     written,
 )
+from hardwon.failures.quoting import titled
 from hardwon.model.lesson import KINDS, STATUSES, Kind, Scope
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import failures, lifecycle, meta, projects
@@ -181,14 +182,18 @@ class Exported(Struct, frozen=True):
 
     folder: str
     lessons: int
+    waiting: int
+    """Of these, those that wait for review."""
     files: int
     changed: int
     """Files whose content is not what it was."""
     removed: int
 
 
-def export(db: Database, directory: Path, *, everything: bool = False, force: bool = False) -> Exported:
-    """Write the tree below `directory`; lessons that are out of use only with `everything`."""
+def export(
+    db: Database, directory: Path, *, project: str | None = None, everything: bool = False, force: bool = False
+) -> Exported:
+    """Write the tree below `directory`, all or one project's own; lessons out of use only with `everything`."""
     folder = directory / "knowledge"
     before = _earlier(folder, meta.store_id(db))
     if before and not force and any(differences(before, entries(folder, before))):
@@ -196,21 +201,24 @@ def export(db: Database, directory: Path, *, everything: bool = False, force: bo
             f"{folder} has changes that were not imported: run `hardwon import {directory}` first, or export with "
             "--force to drop them"
         )
-    return write(db, folder, before, everything=everything)
+    return write(db, folder, before, project=project, everything=everything)
 
 
-def write(db: Database, folder: Path, before: TreeIndex | None, *, everything: bool) -> Exported:
+def write(
+    db: Database, folder: Path, before: TreeIndex | None, *, project: str | None = None, everything: bool
+) -> Exported:
     """Write the tree as the store has it now; of an earlier export nothing is left."""
-    found = items(db, everything=everything)
+    found = items(db, everything=everything, project=project)
+    key = projects.find(db, project)[0][1] if project else ""
     pages = {file: _page(list(group)) for file, group in groupby(found, attrgetter("file"))}
     files = {item.file: item.fact.holder for item in found}
     listed = TreeIndex(
         version=markdown_format.VERSION,
-        last_updated=iso(_last_change(db)),
+        last_updated=iso(_last_change(db, project)),
         total_facts=len(found),
         facts=tuple(item.fact for item in found),
-        hardwon=TreeMeta(store=meta.store_id(db), everything=everything, files=files),
-        failures=tuple(_failures(db)),
+        hardwon=TreeMeta(store=meta.store_id(db), everything=everything, files=files, project=key),
+        failures=tuple(_failures(db, project)),
     )
     if listed.failures:
         pages[FAILURES_PAGE] = _page_of_failures(listed.failures, scrubber(db))
@@ -219,7 +227,14 @@ def write(db: Database, folder: Path, before: TreeIndex | None, *, everything: b
     gone = sorted(set(before.hardwon.files) - set(pages)) if before else []
     changed = sum(replace(folder / file, page) for file, page in pages.items())
     changed += replace(folder / markdown_format.NAME, markdown_format.encoded(listed))
-    return Exported(str(folder), len(found), len(pages) + 1, changed, sum(removed(folder, file) for file in gone))
+    return Exported(
+        folder=str(folder),
+        lessons=len(found),
+        waiting=sum(item.fact.status == "candidate" for item in found),
+        files=len(pages) + 1,
+        changed=changed,
+        removed=sum(removed(folder, file) for file in gone),
+    )
 
 
 def _earlier(folder: Path, store: str) -> TreeIndex | None:
@@ -232,12 +247,13 @@ def _earlier(folder: Path, store: str) -> TreeIndex | None:
     return before
 
 
-def _failures(db: Database) -> Iterator[ExportedFailure]:
-    """Those that one's own sessions met, the most widespread first, in words that may stand anywhere."""
+def _failures(db: Database, project: str | None) -> Iterator[ExportedFailure]:
+    """Those of `hardwon failures` that one's own sessions met, the most widespread first."""
     names = projects.names(db)
-    rows = pages_of_store.of_failures(db, project=None, after=None, limit=_MAX_FAILURES)
-    own = [row for row in rows if failures.met_by_own(db, row.id)]
-    fixes = failures.fixes(db, [row.id for row in own], None)
+    rows = pages_of_store.of_failures(db, project=project, after=None, limit=_MAX_FAILURES)
+    left_out = {id for (id,) in db.query("SELECT id FROM failure WHERE status = 'muted' OR family = 'agent'")}
+    own = [row for row in rows if row.id not in left_out and failures.met_by_own(db, row.id, project)]
+    fixes = failures.fixes(db, [row.id for row in own], project, only_here=project is not None)
     for row in own:
         held = db.query(
             "SELECT DISTINCT project FROM occurrence WHERE failure = ? AND project IS NOT NULL ORDER BY project",
@@ -245,8 +261,8 @@ def _failures(db: Database) -> Iterator[ExportedFailure]:
         )
         yield ExportedFailure(
             id=row.id,
-            error=row.signature,
-            repos=tuple(sorted({names[id] for (id,) in held if id in names})),
+            error=titled(row.error, row.family),
+            repos=tuple(sorted({names[id] for (id,) in held if id in names and project in (None, id)})),
             occurrences=row.occurrences,
             sessions=row.sessions,
             first_seen=iso(row.first_seen),
@@ -266,10 +282,14 @@ def _page_of_failures(found: Sequence[ExportedFailure], scrub: Scrubber) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _last_change(db: Database) -> int | None:
-    """Of any lesson, so that the index says the same until something changes."""
-    changes = "SELECT e.at FROM event e JOIN lesson l ON l.id = e.item UNION ALL SELECT last_confirmed FROM lesson"
-    last: int | None = db.query(f"SELECT max(at) FROM ({changes}) changes")[0][0]
+def _last_change(db: Database, project: str | None) -> int | None:
+    """Of any lesson that is told, so that the index says the same until something changes."""
+    of = pages_of_store.Conditions().equal("l.project", project)
+    changes = (
+        f"SELECT e.at FROM event e JOIN lesson l ON l.id = e.item {of.sql} "
+        f"UNION ALL SELECT last_confirmed FROM lesson l {of.sql}"
+    )
+    last: int | None = db.query(f"SELECT max(at) FROM ({changes}) changes", (*of.values, *of.values))[0][0]
     return last
 
 
@@ -318,9 +338,18 @@ class Merged(Struct):
 
 
 def merge(
-    db: Database, folder: Path, index: TreeIndex, *, actor: str, theirs: bool = False, trusted: bool = False
+    db: Database,
+    folder: Path,
+    index: TreeIndex,
+    *,
+    actor: str,
+    project: str | None = None,
+    theirs: bool = False,
+    trusted: bool = False,
 ) -> Merged:
     """Inside a transaction. With `theirs` the tree wins where the store has changed since.
+
+    A tree of one `project` changes nothing of others.
 
     Unless a person vouches for the changes, texts wait for review as lessons of their own, and the rest is only told.
     """
@@ -330,7 +359,7 @@ def merge(
             f"{folder} has no Markdown files: to import it would archive every lesson; run `hardwon export` again first"
         )
     differ = differences(index, found)
-    work = _Merge(db, actor, theirs=theirs, trusted=trusted)
+    work = _Merge(db, actor, project, theirs=theirs, trusted=trusted)
     for edit in differ.edits:
         work.take(edit)
     for entry in differ.added:
@@ -343,8 +372,9 @@ def merge(
 
 
 class _Merge:
-    def __init__(self, db: Database, actor: str, *, theirs: bool, trusted: bool) -> None:
+    def __init__(self, db: Database, actor: str, project: str | None, *, theirs: bool, trusted: bool) -> None:
         self.report = Merged()
+        self._project = project
         self._trusted = trusted
         self.scrubber = scrubber(db)
         self._db = db
@@ -487,6 +517,8 @@ class _Merge:
             if len(found) != 1:
                 raise NotFound(f"{'several projects are' if found else 'no project is'} called '{holder.name}'")
             project = found[0][0]
+        if self._project and project != self._project:
+            raise NotAllowed("this tree has one project's own lessons: for others, export without --project")
         agent = holder.name if holder.scope == "agent" else ""
         return {"scope": holder.scope, "project": project, "agent": agent}
 

@@ -151,13 +151,15 @@ class Fact(Struct, frozen=True, kw_only=True):
         return Holder(self.scope, {"project": self.project, "agent": self.agent, "global": ""}[self.scope])
 
 
-class TreeMeta(Struct, frozen=True, kw_only=True):
+class TreeMeta(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the next import must know: which store wrote the tree, and whose each file is."""
 
     store: str
     everything: bool
     """Whether lessons that are out of use are in it, too."""
     files: dict[str, Holder]
+    project: str = ""
+    """The key of the only project that is in it."""
 
 
 class ExportedFailure(Struct, frozen=True, kw_only=True):
@@ -236,12 +238,16 @@ class _Place(NamedTuple):
     title: str
 
 
-def items(db: Database, *, everything: bool = False) -> list[PlacedFact]:
-    """In the order that they are written; those that are out of use only with `everything`."""
+def items(db: Database, *, everything: bool = False, project: str | None = None) -> list[PlacedFact]:
+    """In the order that they are written, all or one project's own; those out of use only with `everything`."""
     found = sorted(lessons.listed(db), key=lambda lesson: (lesson.first_seen, lesson.id))
     places = _places(db, found)
     numbers = _numbered(found, places)
-    shown = [lesson for lesson in found if everything or lesson.status in LIVE]
+    shown = [
+        lesson
+        for lesson in found
+        if (everything or lesson.status in LIVE) and (project is None or lesson.project == project)
+    ]
     related = _related(db, {lesson.id: numbers[lesson.id] for lesson in shown})
     sources = _sources(db)
     made = [

@@ -32,6 +32,7 @@ from hardwon.store.meta import Forgotten
 from hardwon.store.projects import OpenedRow
 from hardwon.store.sessions import (
     CHARACTERS_PER_DIGEST,
+    MARKS,
     CallRow,
     Passage,
     Said,
@@ -357,7 +358,7 @@ def is_forgotten_lesson(draft: Draft, forgotten: Forgotten) -> bool:
 # What was said and done, in passages of some hundred characters that a person finds the session by. Whole outputs are
 # no part of it: of a call its command or file, and what its error says.
 
-_USER, _AGENT, _COMMAND, _ERROR, _FILE = "> ", "", "$ ", "! ", "~ "
+_AGENT, (_USER, _COMMAND, _ERROR, _FILE) = "", MARKS
 """What a line begins with: the user's words, the agent's, a command, an error, a file that was changed."""
 _LONGEST_PASSAGE = 500
 """Characters of a passage."""

@@ -45,7 +45,9 @@ def briefing(database: str, payload: dict[str, object], config: HookConfig) -> s
     if not keeps_silent(payload, agent, key, config):
         known = from_rows(*read.drawn_map(db, id))
         run = [(HOW_IT_IS_RUN, line) for line in at_start(known, folder=within_checkout(str(payload.get("cwd"))))]
-        shown = _if_it_fits([*run, *shown], shown, key, config.budget)
+        first_ones = (run[:many] for many in range(len(run), -1, -1))
+        tried = (_if_it_fits([*some, *shown], shown, key, config.budget) for some in first_ones)
+        shown = next((more for more in tried if len(more) > len(shown)), shown)
         if payload.get("source") in ("compact", "resume"):
             shown = _if_it_fits([*shown, *_so_far(payload)], shown, key, config.budget)
     else:

@@ -410,6 +410,8 @@ class Bootstrap(Struct, frozen=True, kw_only=True):
     """How many lines each lane gave: a kind of lesson, or `failure`."""
     places: tuple[str, ...] = ()
     """Where earlier sessions went for this task; without one, how the project is built, checked and run."""
+    least: int = 0
+    """The budget that the shortest line needs, where there is something to tell and none of it fits."""
 
 
 # Where to look: the map of a project.

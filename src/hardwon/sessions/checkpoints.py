@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -35,8 +36,10 @@ _BYTES_PER_NAME = 240
 _CHARACTERS_PER_COMMIT = 12
 _BYTES_PER_METADATA = 1024 * 1024
 _BYTES_OF_REFS = 64 * 1024 * 1024
+_BYTES_PER_HISTORY = 64 * 1024 * 1024
+HISTORY = ".specstory/history"
 _FOLDERS = (
-    ":(glob)**/.specstory/history/**/*.md",
+    f":(glob)**/{HISTORY}/**/*.md",
     ":(glob)**/.claude/**/*.jsonl",
     ":(glob)**/.codex/**/*.jsonl",
 )
@@ -227,6 +230,23 @@ def _folders(repository: Repository, refs: dict[str, str], known: Iterable[str])
             name = f"{change.commit[:_CHARACTERS_PER_COMMIT]}:{change.path}"
             newest[change.path] = KeptLog(name, (change.sha,), 0, change.at, "")
     return _measured(repository, list(newest.values()))
+
+
+def histories(folder: str) -> list[Path]:
+    """What SpecStory wrote into a folder, committed or not."""
+    below = Path(folder, HISTORY)
+    return sorted(path for path in below.rglob("*.md") if path.is_file() and not path.is_symlink())
+
+
+def not_committed(repository: Repository) -> list[Path]:
+    """Those of the work tree that git does not have as they are."""
+    ids = {}
+    for path in histories(repository.folder):
+        with suppress(OSError):  # what may not be read is no session either
+            if path.stat().st_size <= _BYTES_PER_HISTORY:
+                ids[path] = repository.ids_of(path.read_bytes())
+    there = repository.sizes([id for each in ids.values() for id in each])
+    return [path for path, each in ids.items() if not any(id in there for id in each)]
 
 
 def _commits(repository: Repository, refs: dict[str, str], sessions: dict[str, set[str]]) -> list[CommitOf]:

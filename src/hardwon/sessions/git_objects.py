@@ -6,6 +6,7 @@ start. Names out of its trees are never used as names of files.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -194,6 +195,12 @@ class Repository:
         found = self._answer("cat-file", "--batch-check", input=asked).decode("ascii", "replace")
         told = (line.split(" ") for line in found.splitlines())
         return {line[0]: int(line[2]) for line in told if len(line) == 3 and line[1] == "blob"}
+
+    def ids_of(self, content: bytes) -> set[str]:
+        """What git calls a file of this content, with its line ends as they are or as git may keep them."""
+        algorithm = "sha256" if self._bytes_per_id == 32 else "sha1"
+        kept = (content, content.replace(b"\r\n", b"\n"))
+        return {hashlib.new(algorithm, b"blob %d\0" % len(one) + one).hexdigest() for one in kept}
 
     def content(self, id: str, most: int, kind: str = "blob") -> bytes | None:
         """An object, if it is whole, of that kind and no larger."""

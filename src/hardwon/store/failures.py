@@ -402,22 +402,27 @@ def begun_like(db: Database, beginning: str, project: str | None) -> str | None:
 
 def quoted_as(db: Database, output: str, project: str | None) -> str | None:
     """The only failure of which this very line is kept, as a person pipes it in who read it here; None if several."""
+    found = with_line(db, output, project)
+    return found.pop() if len(found) == 1 else None
+
+
+def with_line(db: Database, output: str, project: str | None) -> set[str]:
+    """The failures of which this very line is kept."""
     line = " ".join(output.split())
     names = _RARE.findall(line) if _SHORTEST_QUOTED <= len(line) <= _LONGEST_QUOTED else []
     if not names:
-        return None
+        return set()
     held = f"%{max(names, key=len)}%"
     rows = db.query(
         "SELECT DISTINCT failure, excerpt, words FROM occurrence WHERE (excerpt LIKE ? OR words LIKE ?) "
         "AND (? IS NULL OR project = ?)",
         (held, held, project, project),
     )
-    found = {
+    return {
         id
         for id, excerpt, words in rows
         if line in {" ".join(one.split()) for one in (excerpt, words, *excerpt.split("\n"))}
     }
-    return found.pop() if len(found) == 1 else None
 
 
 class Met(NamedTuple):
@@ -552,6 +557,12 @@ def evidence(
     return found
 
 
+def sessions_mended(db: Database, fixes: Sequence[str]) -> int:
+    """In how many sessions one of these worked."""
+    found = db.query(f"SELECT count(DISTINCT root) FROM fix_evidence WHERE fix IN ({marks(fixes)})", list(fixes))
+    return int(found[0][0])
+
+
 def fixed_commands(db: Database, id: str) -> dict[str, list[str]]:
     """Fix → the commands that had failed where it worked."""
     found: dict[str, list[str]] = {}
@@ -617,13 +628,13 @@ def _decode(text: str) -> tuple[Step, ...]:
     return msgspec.json.decode(text, type=tuple[Step, ...])
 
 
-def met_by_own(db: Database, failure: str) -> bool:
-    """Whether a session of this user, or something the user recorded, met it."""
+def met_by_own(db: Database, failure: str, project: str | None = None) -> bool:
+    """Whether a session of this user, or something the user recorded, met it; there, if a project is named."""
     met = (
         "SELECT 1 FROM occurrence o LEFT JOIN session s ON s.id = o.source "
-        "WHERE o.failure = ? AND coalesce(s.owner, 'own') = 'own' LIMIT 1"
+        "WHERE o.failure = ? AND coalesce(s.owner, 'own') = 'own' AND (? IS NULL OR o.project = ?) LIMIT 1"
     )
-    return bool(db.query(met, (failure,)))
+    return bool(db.query(met, (failure, project, project)))
 
 
 def fix_of_kind(db: Database, family: str, error_type: str, project: str) -> FixOfKind | None:
@@ -636,6 +647,18 @@ def fix_of_kind(db: Database, family: str, error_type: str, project: str) -> Fix
             FIXES_OF_KIND, (family, error_type, project)
         )
     )
+
+
+def mostly_of_kind_in(db: Database, family: str, error_type: str) -> str:
+    """The project in which most sessions met what a formatter or a linter tells of each file; empty if none did."""
+    if family not in FAMILIES_BY_KIND:
+        return ""
+    rows = db.query(
+        "SELECT p.project FROM failure_in_project p JOIN failure f ON f.id = p.failure WHERE f.family = ? "
+        "AND f.error_type = ? GROUP BY p.project ORDER BY sum(p.sessions) DESC, max(p.last_seen) DESC LIMIT 1",
+        (family, error_type),
+    )
+    return str(rows[0][0]) if rows else ""
 
 
 def mostly_met_in(db: Database, id: str) -> str:

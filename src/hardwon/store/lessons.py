@@ -295,17 +295,26 @@ def projects_of(db: Database, ids: Sequence[str]) -> set[str]:
     return {row[0] for row in rows}
 
 
+TAKEN_BACK = (
+    "(status = 'archived' AND id IN (SELECT u.item FROM event u JOIN event c ON c.number = u.undoes "
+    "WHERE u.action = 'undo' AND c.action = 'create'))"
+)
+"""Of lessons that somebody added and undid: kept for the history, and nowhere else."""
+
+
 def listed(
     db: Database,
     *,
     project: str | None = None,
     kind: str | None = None,
     status: str | None = None,
+    taken_back: bool = True,
     limit: int = 1_000_000_000,
 ) -> list[StoredLesson]:
     """Lessons, the best known first. With a project, also the global ones."""
     filters = [(column, value) for column, value in (("kind", kind), ("status", status)) if value is not None]
     more = "".join(f" AND l.{column} = ?" for column, _ in filters)
+    more += "" if taken_back else f" AND NOT {TAKEN_BACK}"
     places: list[tuple[str, list[str]]] = [("1 = 1", [])]
     if project is not None:  # each of the two can follow its index
         places = [("l.project = ?", [project]), ("l.project IS NULL", [])]
@@ -364,7 +373,7 @@ def counted(db: Database, column: Literal["kind", "status"]) -> dict[str, int]:
 
 
 def count(db: Database, status: str | None = None) -> int:
-    where, values = ("", ()) if status is None else (" WHERE status = ?", (status,))
+    where, values = (f" WHERE NOT {TAKEN_BACK}", ()) if status is None else (" WHERE status = ?", (status,))
     return int(db.query(f"SELECT count(*) FROM lesson{where}", values)[0][0])
 
 

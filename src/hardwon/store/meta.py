@@ -99,6 +99,18 @@ def ids_like(db: Database, beginning: str, *, sessions: bool = False) -> list[st
     return [row[0] for row in rows]
 
 
+def words_of_ids(db: Database, ids: Sequence[str]) -> dict[str, str]:
+    """Id → what a lesson, a failure, an attempt or a session says, where it says anything."""
+    parts = (
+        ("lesson", "text"),
+        ("failure", "coalesce(nullif(words, ''), signature)"),
+        ("attempt", "task"),
+        ("session", "task"),
+    )
+    each = " UNION ALL ".join(f"SELECT id, {text} FROM {table} WHERE id IN ({marks(ids)})" for table, text in parts)
+    return dict(db.query(each, list(ids) * len(parts)))
+
+
 def ids_of(db: Database, table: str, beginning: str, most: int) -> list[str]:
     """The rows of a table whose id begins so."""
     found = db.query(

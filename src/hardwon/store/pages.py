@@ -78,6 +78,8 @@ def of_lessons(
 
     def some(where: Conditions) -> list[tuple[int, str]]:
         where.equal("l.kind", kind).equal("l.status", status).behind(columns, after)
+        if status is None:
+            where.add(f"NOT {lessons.TAKEN_BACK}")
         order = "ORDER BY l.last_confirmed DESC, l.id DESC LIMIT ?"
         return db.query(f"SELECT l.last_confirmed, l.id FROM lesson l {where.sql} {order}", (*where.values, limit))
 
@@ -92,6 +94,8 @@ def of_lessons(
 
 def count_of_lessons(db: Database, *, project: str | None, kind: str | None, status: str | None) -> int:
     where = Conditions().equal("kind", kind).equal("status", status)
+    if status is None:
+        where.add(f"NOT {lessons.TAKEN_BACK}")
     if project is not None:
         where.add("(project = ? OR project IS NULL)", project)
     return int(db.query(f"SELECT count(*) FROM lesson {where.sql}", where.values)[0][0])
@@ -509,7 +513,9 @@ class Back(NamedTuple):
     def said(self, worked: int) -> str:
         """Of a fix that worked in some sessions."""
         met = max(self.again + 1, worked)
-        return f"{worked} of {met} sessions found this fix{' anew' if worked > 1 else ''}; {self.who_was_told}"
+        return (
+            f"{worked} of the {met} sessions that met it since a fix first worked found this one; {self.who_was_told}"
+        )
 
     @property
     def who_was_told(self) -> str:

@@ -356,21 +356,36 @@ def statement(db: Database, source: str, message_index: int, nth: int) -> Statem
     return StatementRow(*rows[0]) if rows else None
 
 
-_COPIES_OF_A_STATEMENT = 4
+_CHARACTERS_TO_FIND_IT_BY = 40
+TYPED = "> "
+MARKS = (TYPED, "$ ", "! ", "~ ")
+"""How lines of passages begin: typed, a command, an error, a file; what the agent said has no mark."""
 
 
-def best_statements(db: Database, project: str | None, limit: int) -> list[StatementRow]:
-    """Those that no lesson says, the most worth first; a lesson made of one by hand and taken back says nothing."""
+def statements_no_lesson_says(db: Database, project: str | None) -> list[StatementRow]:
+    """The most worth first; a lesson made of one by hand and taken back says nothing."""
     where, values = ("s.project = ? AND ", [project]) if project else ("", [])
     rows = db.query(
         f"SELECT {_STATEMENT_COLUMNS} FROM statement t JOIN session s ON s.id = t.source WHERE {where}s.owner = 'own' "
         "AND NOT EXISTS (SELECT 1 FROM lesson_source o JOIN lesson l ON l.id = o.lesson WHERE o.source = t.source "
         "AND o.quote = t.quote AND NOT (l.status = 'archived' AND l.rule = '')) "
-        "ORDER BY t.worth DESC, s.started_at DESC, t.source, t.message_index, t.nth LIMIT ?",
-        (*values, _COPIES_OF_A_STATEMENT * limit),
+        "ORDER BY t.worth DESC, s.started_at DESC, t.source, t.message_index, t.nth",
+        values,
     )
     found = [StatementRow(*row) for row in rows]
-    return list({row.quote: row for row in reversed(found)}.values())[::-1][:limit]  # a forked session says it again
+    return list({row.quote: row for row in reversed(found)}.values())[::-1]  # a forked session says it again
+
+
+def words_around(db: Database, source: str, quote: str) -> tuple[str, str]:
+    """(what the agent said last before a sentence was typed, the message it stands in), as far as search keeps them."""
+    rows = db.query("SELECT text FROM passage WHERE source = ? ORDER BY nth", (source,))
+    lines = [line for (text,) in rows for line in text.splitlines()]
+    words = " ".join(quote.split())[:_CHARACTERS_TO_FIND_IT_BY]
+    at = next((at for at, line in enumerate(lines) if line.startswith(TYPED) and words in line), None)
+    if at is None:
+        return "", ""
+    before = lines[at - 1] if at and not lines[at - 1].startswith(MARKS) else ""
+    return before, lines[at].removeprefix(TYPED)
 
 
 # Sessions that begin with a copy of another, as a resumed or forked one does: what tells.

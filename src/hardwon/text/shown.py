@@ -191,16 +191,6 @@ def render(sections: dict[str, list[str]], key: bytes) -> str:
     return fenced("\n".join(body), key) if len(body) > 1 else ""
 
 
-def markdown(sections: dict[str, list[str]]) -> str:
-    """The same for a file that people read, too; empty when no section has a line."""
-    body = [INTRODUCTION]
-    for heading, lines in sections.items():
-        if lines:
-            title = heading.rstrip(":").capitalize()
-            body += ["", f"## {title}", "", *(f"- {line}" for line in lines)]
-    return "\n".join(body) if len(body) > 1 else ""
-
-
 def fenced(content: str, key: bytes) -> str:
     """The content between an opening and a closing line with a mark that it cannot know."""
     mark = nonce(content, key)

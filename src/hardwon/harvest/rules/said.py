@@ -231,6 +231,11 @@ def lays_down(sentence: str) -> bool:
     return any(form.search(bare) for form in (*_PLAIN, *_OF_THE_TASK))
 
 
+def for_the_moment(sentence: str) -> bool:
+    """Whether it is a fragment or a step of the task at hand: of what may be a rule, the last to look at."""
+    return bool(against(sentence)) or _is_step(_LEAD.sub("", sentence))
+
+
 def _is_step(bare: str) -> bool:
     return bool(_A_STEP.search(bare)) and (bool(_A_THING_TO_MAKE.search(bare)) or not _AT_ALL_TIMES.search(bare))
 
