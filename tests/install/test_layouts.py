@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hardwon import HardwonError
+from hardwon.durable import beside
 from hardwon.install.agents import AGENTS
 from hardwon.install.command import Where, command
 from hardwon.install.plan import BACKUP, FILE, apply, installing, removing
@@ -147,7 +147,7 @@ def test_without_the_backup_nothing_of_others_is_lost(user: Path, home: Path) ->
 def test_what_cannot_be_written_is_left_as_it_was(user: Path, home: Path) -> None:
     path = written(user, "claude-code", "tabs")
     before = everything(user)
-    in_the_way = path.with_name(f".{path.name}.{os.getpid()}.new")
+    in_the_way = beside(path)
     (in_the_way / "x").mkdir(parents=True)
     with pytest.raises(HardwonError, match="was not changed: "):
         apply(installing(AGENTS["claude-code"], here(user)), home)
