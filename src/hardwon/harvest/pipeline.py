@@ -29,6 +29,7 @@ from hardwon.sessions.workers import Workers as Processes
 from hardwon.sessions.workers import cores, few_collections, serve
 from hardwon.store.database import Database
 from hardwon.store.projects import Drawn
+from hardwon.text import patterns
 from hardwon.text.shown import QUESTION
 
 _BYTES_READ_WITHOUT_WORKERS = 6 * 1024 * 1024
@@ -116,12 +117,14 @@ class Workers:
 
     def __enter__(self) -> Workers:
         self._stack.enter_context(few_collections())
+        patterns.use_kept()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.__exit__(kind, error, trace)
+        patterns.keep()
 
     def heads(self, paths: Sequence[Path]) -> Iterator[FileHead]:
         if self._executor is None:
@@ -250,6 +253,7 @@ def stamp_of(path: Path | str) -> Stamp:
 
 def work() -> None:
     """What a worker does: files in, lessons out."""
+    patterns.use_kept()
     serve(answered)
 
 

@@ -21,6 +21,7 @@ from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
 from hardwon.store.sessions import Said
 from hardwon.text import shown
+from hardwon.text.normalise import lazy_pattern
 from hardwon.text.words import language, language_of_prose, terms
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
@@ -340,9 +341,9 @@ _SPELLED_HOST = re.compile(rf"[\w-]+(?:{_SPELLED_DOT.pattern}[\w-]+)+", re.IGNOR
 _A_POINT = re.compile(rf"^[\w-]+[ -](?:point|punto|ponto|punkt) (?!(?:{_TOP_LEVEL})\b)", re.IGNORECASE)
 """A word of every day, unless what follows ends a host: `floating-point precision`."""
 _ADDRESS = re.compile(r"\w+://\S+")
-_HOST = re.compile(_HOST_OR_INSTALLER, re.IGNORECASE)
-_CODE_OR_HOST = re.compile(rf"`[^`]*`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
-_IS_TO_BE_TYPED = re.compile(rf"`[^`\s:]+[ \t]+[^`]+`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
+_HOST = lazy_pattern(_HOST_OR_INSTALLER, re.IGNORECASE)
+_CODE_OR_HOST = lazy_pattern(rf"`[^`]*`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
+_IS_TO_BE_TYPED = lazy_pattern(rf"`[^`\s:]+[ \t]+[^`]+`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
 """A command, or a host: what a person must have typed before a sentence about it is believed. `key: value` is none."""
 _IS_CODE = re.compile(
     r"`(?![$&])(?:[^`|;&]*\s(?:[=!]=+|=|=>|->)\s[^`|;&]*|[\[({\"'<][^`|;&]*|(?:[A-Z]\w*)(?:[ \t]+[A-Z]\w*)+|"

@@ -22,7 +22,7 @@ from hardwon.scrub.rule import (
     TOKEN_REACH_CHARACTERS,
     Rule,
 )
-from hardwon.text.normalise import HOME_PROBE, HOME_WORDS, MARK_ENDS, blank, is_homeless
+from hardwon.text.normalise import HOME_PROBE, HOME_WORDS, MARK_ENDS, blank, is_homeless, lazy_pattern
 from hardwon.text.shown import HIDDEN_PROBE, is_plain
 
 # Which of many keywords a text holds.
@@ -51,7 +51,7 @@ _MAX_REPETITIONS = 16
 _ATOM = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\x\{\w+\}|\\.|.", re.S)
 _OPEN_END = re.compile(r"[*+]|\{\d+,\}")
 _SPECIAL = (HOME_PROBE, HIDDEN_PROBE)
-_FOREIGN = re.compile("[\u0080-\u1fff\u3040-\ufaff]")
+_FOREIGN = lazy_pattern("[\u0080-\u1fff\u3040-\ufaff]")
 """Letters beyond ASCII; not the signs, lines and pictures that many an English text has."""
 _NONE: AbstractSet[int] = frozenset()
 _CHARACTERS_UNTIL_SCANNED = 100_000

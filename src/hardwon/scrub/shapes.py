@@ -9,11 +9,11 @@ from functools import lru_cache, partial
 from itertools import chain
 
 from hardwon.scrub.rule import Accepts, Candidate, Rule, compiled
-from hardwon.text.normalise import MARK_ENDS
+from hardwon.text.normalise import MARK_ENDS, lazy_pattern
 
 # What people write where a secret would stand: templates, masks, stand-ins, documentation's examples.
 
-_TEMPLATE = re.compile(
+_TEMPLATE = lazy_pattern(
     r"\$(?:[A-Z_][A-Z0-9_]*|[a-z][A-Za-z_]*\d?|\d)\Z"
     r"|.{0,40}?(?:\$\{[\w.:?!#%@/\[\]\" '|*-]*\}|\$\([^()]|\$\{\{"
     r"|\{\{[\w\s.|:$\"'()!/-]*(?:\}\}|\Z)|(?<![A-Za-z0-9])\$\{?[A-Za-z_]\w*(?:\Z|/))"
@@ -32,7 +32,7 @@ _NAMELESS = (
     r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|key|value)[_-]?\d{0,3}$"
 )
 _WORD_ITSELF = re.compile(_NAMELESS, re.I | re.A)
-_STAND_IN = re.compile(
+_STAND_IN = lazy_pattern(
     r"(?:^|[^a-z])(?:your|insert|replace|change[_-]?me|change[_-]?this|placeholder|redacted|masked|hidden|removed|dummy"
     r"|example|todo|tbd|undefined|null|none|not[_-]?set|same[_-]?as|goes[_-]?here|(?:some|any|my)[_-]?(?:random|secure"
     rf"|strong|long|secret|super))(?:$|[^a-z])|{_NAMELESS}",

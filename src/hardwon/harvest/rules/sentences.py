@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 from hardwon.model.session import Message, Session
 from hardwon.scrub.prefilter import Keywords, scanned
 from hardwon.sessions.origin import INTERRUPTED
+from hardwon.text import normalise
 from hardwon.text.normalise import lazy_pattern
 
 SHORTEST_SENTENCE, LONGEST_SENTENCE = 8, 320
@@ -214,7 +215,7 @@ class _GatedPattern:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        return re.compile(self._source, self._flags)
+        return normalise.compiled(self._source, self._flags)
 
     @cached_property
     def literals(self) -> tuple[str, ...] | None:

@@ -23,7 +23,7 @@ from hardwon.scrub.shapes import (
     is_strong,
     places_of,
 )
-from hardwon.text.normalise import MARK_ENDS
+from hardwon.text.normalise import MARK_ENDS, lazy_pattern
 
 # A value drawn by chance, told from a name, a hash or an id, where little else tells that it is a secret.
 
@@ -52,7 +52,7 @@ _NO_SECRET = re.compile(
     r"|tag|name|path|file|branch|ref|public|fingerprint|nonce|trace|request|build|dsn|sum|module|package|h1)[\"'\]]?\Z"
     r"|\bv?\d++\.\d++(?:\.\d|[ -])"
 )
-_NO_SECRET_KEY = re.compile(
+_NO_SECRET_KEY = lazy_pattern(
     r"(?:public|pub|primary|foreign|sort|cache|partition|hash|row|bucket|idx|index|schema|sequence|natural|hot|group|hoc"
     r"|mon|don|tur|whis|issuer|object|map|dict|lookup|unique|state|query|route|idempotency|dedupe?|translation|i18n|item"
     r"|list|react|storage|s3|blob|file|host|job|step|node|entity|record|event|message|metric|tag|restore|chunk|layer"

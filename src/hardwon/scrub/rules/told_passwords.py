@@ -13,7 +13,7 @@ from typing import NamedTuple
 from hardwon.scrub.prefilter import Keywords
 from hardwon.scrub.rule import Candidate, Rule
 from hardwon.scrub.shapes import is_code, is_letter_salad, is_path, is_stand_in, is_test_name, is_words, places_of
-from hardwon.text.normalise import MARK_ENDS
+from hardwon.text.normalise import MARK_ENDS, lazy_pattern
 
 # What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
 
@@ -106,7 +106,7 @@ _ANY_NAME = Keywords(
         "phrase",
     ),
 )
-_LINKED = re.compile(
+_LINKED = lazy_pattern(
     r"['’s]{0,2}[\"'`*)\]]{0,3}(?:[ ]?(?:[:=>|(：]|[-=]>|<-|→)|[ ](?:is|was|are|for|of|on|to)[ ]|[ ][\"'`]|["
     r" ](?=\S{3,40}(?:\n|\Z))|[ ](?=\S*\d)|\n)"
 )
@@ -125,7 +125,7 @@ class Mention(NamedTuple):
 
 _GOES_ON = frozenset("abcdefghijklmnopqrtuvwxyz0123456789(.[{,;<&+~^!\\/")
 """Behind `token` or `pass` it is another word, or code."""
-_OTHER_WORD = re.compile(
+_OTHER_WORD = lazy_pattern(
     r"1password\Z|error token\Z|(?:next|page|continuation|csrf|xsrf|public|publickey|max|input|output|map|num"
     r"|cancellation)[_-]?token\Z|(?:by|com|tres|sur|over|under|im|en)pass\Z|[a-z0-9](?:pin|mdp|psk|p/w|ww|sandi)\Z"
     r"|[a-z]{9}pwd?\Z"
@@ -180,7 +180,7 @@ _MAX_WORDS = 3_000
 _OPENING = "\"'`“„«「『‘"
 _QUOTES = _OPENING + "”»」』’"
 _FAR_EAST = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
-_BEGINS = re.compile(
+_BEGINS = lazy_pattern(
     rf"(?<![^\s{_QUOTES}(（\[{{:=,;|>/、，：。@%*{_FAR_EAST}])[^\s{_QUOTES}()（）\[\]{{}}:=,;|<>/\\、，：。{_FAR_EAST}]"
 )
 _PATTERN = (
@@ -248,7 +248,7 @@ _LINKS = frozenset(
     " na en in into на в у med a not no every each any against than before after bir ve ko k ke u v w o da do dos"
     " das um uma un una".split()
 )
-_OTHER_THING = re.compile(
+_OTHER_THING = lazy_pattern(
     r"(?:columns?|fields?|hash\w*|polic\w+|reset\w*|strength|managers?|length|valid\w*|tests?|files?|input|forms?"
     r"|page|flow|box"
     r"|expir\w*|confirm\w*|generat\w+|encrypt\w*|protection|count|usage|limit|budget|type|name|id|url|endpoint|rules?"
@@ -276,7 +276,7 @@ _CODE_LINE = re.compile(
 
 # What a value looks like.
 
-_TECHNICAL = re.compile(
+_TECHNICAL = lazy_pattern(
     r"(?-i:[A-Z]{2,10})-\d+|(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|base\d|utf-?\d|aes-?\d|hmac|rsa|ed25519|pkcs#?"
     r"|socksv?|oauth|saml|jwt|scram)[a-z\d._+-]*"
     r"|(?:x|i|v|k|h|l|es)\d{1,4}n?|1password|py\d+|text\d+|[a-z]{1,3}\d+\.\d+|(?:python|node|java|rfc|cve|cwe|iso"
@@ -314,7 +314,7 @@ _CALLED = re.compile(
     r"|config)(?:[A-Z_.]|\Z)"
 )
 _MIN_CHARACTERS = 4
-_INFLECTED = re.compile(
+_INFLECTED = lazy_pattern(
     r"(?:ed|ing|ly|able|ible|ments?|tions?|sions?|ness|ity|[ae]nces?|i[sz]es?|ators?|less|ous|ives?|isms?|ships?"
     r"|i[sz]ers?|ical"
     r"|ung(?:en)?|lich\w{0,2}|isch\w{0,2}|iert\w{0,2}|mente|ci[oó]n(?:es)?|ção|ções|zion[ei]|ée?s?|ować|ość"
