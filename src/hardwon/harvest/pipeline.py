@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -31,6 +30,9 @@ from hardwon.store.database import Database
 from hardwon.store.projects import Drawn
 from hardwon.text import patterns
 from hardwon.text.shown import QUESTION
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 _BYTES_READ_WITHOUT_WORKERS = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""
@@ -219,6 +221,8 @@ def _dask(place: str) -> Iterator[Executor]:
 
 @contextmanager
 def _ray(address: str) -> Iterator[Executor]:
+    from concurrent.futures import Executor  # noqa: PLC0415 - loads logging, which a worker needs not
+
     import ray  # noqa: PLC0415 - an extra, and slow to load
 
     class RayExecutor(Executor):

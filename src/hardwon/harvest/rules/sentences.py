@@ -8,8 +8,8 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from importlib.resources import files
 from itertools import chain
+from pathlib import Path
 from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any, Literal, NamedTuple
 
@@ -422,5 +422,5 @@ def worth(
 
 @lru_cache(maxsize=1)
 def _weights() -> dict[str, float]:
-    found: dict[str, float] = json.loads(files("hardwon.harvest").joinpath("worth.json").read_text("utf-8"))
+    found: dict[str, float] = json.loads((Path(__file__).parents[1] / "worth.json").read_text("utf-8"))
     return found

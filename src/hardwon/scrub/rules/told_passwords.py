@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache, lru_cache, partial
-from importlib.resources import files
 from operator import itemgetter
+from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.scrub.prefilter import Keywords
@@ -328,7 +328,7 @@ _INFLECTED = lazy_pattern(
 @cache
 def _common() -> frozenset[str]:
     """Words of those who write programs and speak of passwords, in many languages."""
-    return frozenset(files("hardwon.scrub").joinpath("common_words.txt").read_text(encoding="utf-8").split())
+    return frozenset((Path(__file__).parents[1] / "common_words.txt").read_text(encoding="utf-8").split())
 
 
 @lru_cache(maxsize=4096)
