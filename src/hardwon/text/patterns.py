@@ -1,7 +1,8 @@
 """Patterns as Python's engine compiled them, kept beside the bytecode of the modules that have them.
 
-To compile the thousand that a harvest needs takes an eighth of a second in each of its processes, to read them again
-a hundredth. Only patterns of our own source are kept, never one that was made of somebody's text.
+To compile the thousand that a harvest needs takes an eighth of a second in each of its processes, and what hyperscan
+makes of our words half as long; to read them again takes a hundredth. Only patterns of our own source are kept, never
+one that was made of somebody's text.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from hardwon.text import normalise
 _WORTH_KEEPING = 50
 """So many new ones: a process more or less has met others."""
 
+_OF_ANOTHER_ENGINE = -1
+"""In place of flags."""
+
 _kept: dict[tuple[str, int], Any] = {}
 """(source, flags) → what `_sre.compile` takes besides."""
 _new = 0
@@ -38,6 +42,18 @@ def compiled(source: str, flags: int = 0) -> re.Pattern[str]:
     all_flags, code, *others = known
     found: re.Pattern[str] = _sre.compile(source, all_flags, memoryview(code).cast("I").tolist(), *others)
     return found
+
+
+def known(name: str) -> bytes | None:
+    """What another engine made of words of ours, and was noted under this name."""
+    found: bytes | None = _kept.get((name, _OF_ANOTHER_ENGINE))
+    return found
+
+
+def note(name: str, made: bytes) -> None:
+    global _new  # noqa: PLW0603
+    _kept[name, _OF_ANOTHER_ENGINE] = made
+    _new += _WORTH_KEEPING
 
 
 def use_kept() -> None:
