@@ -259,6 +259,7 @@ def tellable(path: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=1 << 13)  # a session is at the same files again and again
 def _tidy(named: str) -> str:
     return _WORKTREE.sub("", _slashes(tilde(named.strip().removeprefix("file://"))), 1)
 

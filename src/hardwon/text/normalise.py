@@ -121,6 +121,8 @@ HOME_PROBE = "|".join((r"/home/|/Users/|/root|(?i::(?:\\{1,4}|/)users)", *map(re
 
 def tilde(text: str) -> str:
     """`/home/alice/x` becomes `~/x`, wherever the system keeps its homes."""
+    if is_homeless(text):
+        return text
     for tail in _WINDOWS_TAILS:
         text = _shorten_windows_homes(text, tail)
     for tail, homes in _UNIX_HOMES.items():
