@@ -24,7 +24,7 @@ from hardwon.errors import HardwonError, NotFound, StoreError
 from hardwon.home import DATABASE, FORMER_NAME, home_directory, move_former_home, switched_off, usual_home
 from hardwon.sessions.project import folders_above, repository_of
 from hardwon.store import hook_data, lessons, meta, projects, sessions
-from hardwon.store.database import WAIT_MILLISECONDS, Database, address_of, connect
+from hardwon.store.database import WAIT_MILLISECONDS, Database, address_of, asked_together, connect
 from hardwon.store.sqlite import make_home
 from hardwon.text.normalise import tilde
 from hardwon.text.shown import one_line
@@ -182,7 +182,8 @@ class Connection:
         meta.recount_stale(db)
         for project in meta.stale_projects(db):
             requests = [Request(project=project, agent=agent) for agent in ["", *projects.agents(db, project)]]
-            lines = {one.agent: prepared_lines(db, one, self.config.half_life_days, now()) for one in requests}
+            with asked_together(db):
+                lines = {one.agent: prepared_lines(db, one, self.config.half_life_days, now()) for one in requests}
             with db.transaction(project):
                 for agent, chosen in lines.items():
                     hook_data.replace_standing(db, project, agent, chosen)

@@ -271,7 +271,7 @@ class Hardwon(Connection):
     def _with_passages(
         self, db: Database, query: str, wanted: SearchFilter, settings: SearchSettings, limit: int
     ) -> SearchResults:
-        from hardwon.api.whereabouts import opened
+        from hardwon.api.resuming import opened
         from hardwon.recall.search import as_typed, passages, search
 
         said = passages(db, query, wanted, settings, limit) if self.config.search_sessions == "on" else []
@@ -377,9 +377,9 @@ class Hardwon(Connection):
 
         Raises `NotFound`, or `HardwonError` where the agent has no such command.
         """
-        from hardwon.api import whereabouts
+        from hardwon.api.resuming import resumption
 
-        return whereabouts.resumption(self.reading(), id)
+        return resumption(self.reading(), id)
 
     def replay(
         self,

@@ -1,4 +1,4 @@
-"""Where to look: the map of a project, who was at a file, how things are done here, how a session is taken up again."""
+"""Where to look: the map of a project, who was at a file, how things are done here."""
 
 from __future__ import annotations
 
@@ -6,35 +6,19 @@ import re
 from collections import defaultdict
 from pathlib import PurePath
 
-from msgspec.structs import replace
-
 from hardwon.api import convert
 from hardwon.clock import moment, now
-from hardwon.errors import HardwonError, NotFound
 from hardwon.map.draw import commands_told, draw, here, known_of, scripts_of, title, trips
 from hardwon.map.known import VISITS_KEPT
 from hardwon.map.signals import Ranked
 from hardwon.map.wording import command_why, why
-from hardwon.model.nouns import Habit, Hit, Map, Place, Resumption, Visitor
+from hardwon.model.nouns import Habit, Map, Place, Visitor
 from hardwon.store import projects, sessions
 from hardwon.store.database import Database
-from hardwon.store.meta import short_id
 from hardwon.text.shown import estimate
 from hardwon.text.words import terms
 
 _ROWS_READ = 1_000
-_PLAIN_ID = re.compile(r"[\w.-]{1,100}")
-_RESUMING = {
-    "claude-code": "claude --resume",
-    "codex": "codex resume",
-    "gemini-cli": "gemini --resume",
-    "gemini": "gemini --resume",
-    "opencode": "opencode --session",
-    "cursor": "cursor-agent --resume",
-    "copilot-cli": "copilot --resume",
-    "qwen-code": "qwen --resume",
-}
-"""Agent → the command by which it goes on with a session, without the session's id."""
 
 
 def map_of(db: Database, project: str, task: str, limit: int, folder: str = "") -> Map:
@@ -109,30 +93,3 @@ def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
             habit = Habit(command=command.text, score=round(shared, 4), why=command_why(command, known, at))
             found.append((-shared, bool(_EVERYDAY.match(command.key)), -len(command.worked), habit.command, habit))
     return [habit for *_, habit in sorted(found, key=lambda one: one[:4])[:limit]]
-
-
-def opened(db: Database, hits: list[Hit]) -> list[Hit]:
-    """Passages, and how each is opened: one's own are gone on with where their agent can, others are files."""
-    found = projects.visits_of_passages(db, [hit.id for hit in hits])
-    told = []
-    for hit in hits:
-        at = found[hit.id]
-        goes_on = at.owner == "own" and at.has_root and at.agent in _RESUMING and _PLAIN_ID.fullmatch(at.external_id)
-        how = f"hardwon resume {short_id(db, hit.session)}" if goes_on else at.path
-        told.append(replace(hit, message=at.message_index, owner=at.owner, open=how))
-    return told
-
-
-def resumption(db: Database, id: str) -> Resumption:
-    """How an agent goes on with a session, by the beginning of our id of it or by the agent's own."""
-    rows = projects.sessions_called(db, id)
-    if not rows:
-        raise NotFound(f"no session {id}")
-    if len(rows) > 1:
-        raise HardwonError(f"several sessions begin with {id}: " + ", ".join(row[0] for row in rows[:5]))
-    session, agent, external_id, folder = rows[0]
-    if agent not in _RESUMING:
-        raise HardwonError(f"Hardwon does not know how to resume a session of {agent}")
-    if not _PLAIN_ID.fullmatch(external_id):
-        raise HardwonError(f"{agent} gave this session an unsafe id, so no command is printed: {session}")
-    return Resumption(session=session, agent=agent, command=f"{_RESUMING[agent]} {external_id}", folder=folder)

@@ -23,6 +23,7 @@ from hardwon.failures.turns import CUTS, Turn, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult, Transcript
 from hardwon.sessions import loss, reader
+from hardwon.text.normalise import lazy_pattern
 
 # How a call ended whose transcript does not say, judged by what it printed where that is plain.
 #
@@ -122,7 +123,7 @@ _WITHIN_A_LINE = re.compile(f"{_BAD_WITHIN_A_LINE}|{_GOOD_WITHIN_A_LINE}")
 _WORDS_WITHIN_A_LINE = ("statement separator", "are unsatisfiable", "exit code ", "exited with code ", ") Build succ")
 """One of them stands in all that it finds."""
 _LINE_BREAK = re.compile("\n")
-_REPORT = re.compile(  # groups of their own, for what all of a group begin with is looked for once
+_REPORT = lazy_pattern(  # groups of their own, for what all of a group begin with is looked for once
     f"(?P<bad>(?:{'|'.join(_BAD)})|{_BAD_WITHIN_A_LINE})|(?P<good>(?:{'|'.join(_GOOD)})|{_GOOD_WITHIN_A_LINE})",
     re.MULTILINE,
 )

@@ -19,18 +19,18 @@ from hardwon.model.session import Message, Session
 from hardwon.sessions.origin import INTERRUPTED
 from hardwon.store.attempts import AttemptRow, FileRow, id_in_session
 from hardwon.store.sessions import SessionRow
-from hardwon.text.normalise import base_name
+from hardwon.text.normalise import base_name, lazy_pattern
 
 MAX_TASK_CHARACTERS = 300
 CORRECTED = "the user corrected it right after"
 MAX_HUNKS = 20
 _CHARACTERS_PER_HUNK = 160
-_FOLLOW_UP = re.compile(
+_FOLLOW_UP = lazy_pattern(
     r"^(?:y|yes|yep|ok(?:ay)?|sure|continue|go on|go ahead|proceed|do it|please do|thanks?(?: you)?|great|good|perfect"
     r"|nice|lgtm|next|cool|retry|try again)\b[\s\w,]{0,20}[.!]*$",
     re.IGNORECASE,
 )
-_CORRECTION = re.compile(
+_CORRECTION = lazy_pattern(
     r"^(?:no\b(?! (?:problem|worries|need|rush))|nope|wrong|stop\b|undo|revert|roll ?back|you broke"
     r"|this is wrong|that(?:'s| is) (?:not|wrong)|this (?:isn't|is not|doesn't|does not|didn't)"
     r"|that (?:doesn't|does not|didn't)"

@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -26,10 +25,14 @@ from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.reader import peek
 from hardwon.sessions.workers import Workers as Processes
-from hardwon.sessions.workers import cores, few_collections, serve
+from hardwon.sessions.workers import cores, few_collections, quick_switches, serve
 from hardwon.store.database import Database
 from hardwon.store.projects import Drawn
+from hardwon.text import patterns
 from hardwon.text.shown import QUESTION
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 _BYTES_READ_WITHOUT_WORKERS = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""
@@ -112,16 +115,19 @@ class Workers:
     def start(self, size: int) -> None:
         """If there is enough to read."""
         if self._executor is None and size > _BYTES_READ_WITHOUT_WORKERS:
+            self._stack.enter_context(quick_switches())
             self._workers = self._stack.enter_context(Processes(__name__, cores() - 1))
 
     def __enter__(self) -> Workers:
         self._stack.enter_context(few_collections())
+        patterns.use_kept()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.__exit__(kind, error, trace)
+        patterns.keep()
 
     def heads(self, paths: Sequence[Path]) -> Iterator[FileHead]:
         if self._executor is None:
@@ -216,6 +222,8 @@ def _dask(place: str) -> Iterator[Executor]:
 
 @contextmanager
 def _ray(address: str) -> Iterator[Executor]:
+    from concurrent.futures import Executor  # noqa: PLC0415 - loads logging, which a worker needs not
+
     import ray  # noqa: PLC0415 - an extra, and slow to load
 
     class RayExecutor(Executor):
@@ -250,6 +258,7 @@ def stamp_of(path: Path | str) -> Stamp:
 
 def work() -> None:
     """What a worker does: files in, lessons out."""
+    patterns.use_kept()
     serve(answered)
 
 

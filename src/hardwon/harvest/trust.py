@@ -21,6 +21,7 @@ from hardwon.model.lesson import Draft, Kind, Status, Trust
 from hardwon.model.session import Message, Origin, Session
 from hardwon.store.sessions import Said
 from hardwon.text import shown
+from hardwon.text.normalise import lazy_pattern
 from hardwon.text.words import language, language_of_prose, terms
 
 # Whose words they are: a sentence or command that repeats what a tool, a page or a file said is theirs.
@@ -29,7 +30,7 @@ from hardwon.text.words import language, language_of_prose, terms
 
 TYPED_CHARACTERS = 2_500
 """A longer message is a document: what of it are the user's own words cannot be told."""
-FENCED = re.compile(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
+FENCED = lazy_pattern(r"```.*?(?:```|\Z)|^\s*>.*$", re.DOTALL | re.MULTILINE)
 _KEEP_REFUSALS_APART = frozenset(("openhands", "copilot-cli", "aider"))
 
 
@@ -245,8 +246,8 @@ TABLE: dict[tuple[Origin, Basis], Admission | None] = {
 """None: it is not kept at all."""
 
 
-_CODE = re.compile(r"`[^`]*`|--[\w-]+")
-_WARNS = re.compile(r"\b(?:never|don't|do not|not|no|avoid|without|stop|must not|mustn't)\b", re.IGNORECASE)
+_CODE = lazy_pattern(r"`[^`]*`|--[\w-]+")
+_WARNS = lazy_pattern(r"\b(?:never|don't|do not|not|no|avoid|without|stop|must not|mustn't)\b", re.IGNORECASE)
 
 
 def basis(draft: Draft) -> Basis:
@@ -268,8 +269,8 @@ MIN_QUALITY = 0.4
 """A draft below it is not kept."""
 _HALF_LIFE = 90 * 24 * 3_600_000_000
 _SOURCE: dict[Trust, float] = {"measured": 1.0, "human": 1.0, "corroborated": 0.8, "claimed": 0.5, "untrusted": 0.2}
-_NAMES_SOMETHING = re.compile(r"`[^`]+`")
-_TELLS_WHAT_TO_DO = re.compile(
+_NAMES_SOMETHING = lazy_pattern(r"`[^`]+`")
+_TELLS_WHAT_TO_DO = lazy_pattern(
     r"\b(?:use|run|do|don't|never|always|must|should|only|instead|avoid|keep|put|call|test|build|commit|before|after|"
     r"until|without|prefer|is|are|decided|want|let's)\b",
     re.IGNORECASE,
@@ -320,9 +321,9 @@ _SHARE_OF_TERMS_THAT_REPEATS = 0.8
 _SHARE_IN_ONE_PLACE = 0.6
 _WORDS_OF_ONE_PLACE = 30
 """So many of a sentence's terms, so close to each other in what an agent read, are what it restates."""
-_WORD = re.compile(r"\w+")
+_WORD = lazy_pattern(r"\w+")
 _APART = bytes(code if chr(code).isalnum() or chr(code) == "_" else ord(" ") for code in range(256))
-_NAMED = re.compile(
+_NAMED = lazy_pattern(
     r"`([^`\s][^`]*)`|(https?://\S+)|((?<![\w-])--[a-z][\w-]+)|(\b[\w.-]+@[\w.-]+\b)|((?:[\w.-]+/)+[\w.-]+)",
     re.IGNORECASE,
 )
@@ -339,15 +340,15 @@ _SPELLED_DOT = re.compile(
     r"|(?<=[A-Za-z0-9])点(?=\s*[A-Za-z0-9])|(?<=[A-Za-z0-9]\s)点(?=\s*[A-Za-z0-9]))\s*(?=\w)"
 )
 """In a host that is spelled out, for who reads it and not for who looks for hosts."""
-_SPELLED_HOST = re.compile(rf"[\w-]+(?:{_SPELLED_DOT.pattern}[\w-]+)+", re.IGNORECASE)
-_A_POINT = re.compile(rf"^[\w-]+[ -](?:point|punto|ponto|punkt) (?!(?:{_TOP_LEVEL})\b)", re.IGNORECASE)
+_SPELLED_HOST = lazy_pattern(rf"[\w-]+(?:{_SPELLED_DOT.pattern}[\w-]+)+", re.IGNORECASE)
+_A_POINT = lazy_pattern(rf"^[\w-]+[ -](?:point|punto|ponto|punkt) (?!(?:{_TOP_LEVEL})\b)", re.IGNORECASE)
 """A word of every day, unless what follows ends a host: `floating-point precision`."""
-_ADDRESS = re.compile(r"\w+://\S+")
-_HOST = re.compile(_HOST_OR_INSTALLER, re.IGNORECASE)
-_CODE_OR_HOST = re.compile(rf"`[^`]*`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
-_IS_TO_BE_TYPED = re.compile(rf"`[^`\s:]+[ \t]+[^`]+`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
+_ADDRESS = lazy_pattern(r"\w+://\S+")
+_HOST = lazy_pattern(_HOST_OR_INSTALLER, re.IGNORECASE)
+_CODE_OR_HOST = lazy_pattern(rf"`[^`]*`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
+_IS_TO_BE_TYPED = lazy_pattern(rf"`[^`\s:]+[ \t]+[^`]+`|{_HOST_OR_INSTALLER}", re.IGNORECASE)
 """A command, or a host: what a person must have typed before a sentence about it is believed. `key: value` is none."""
-_IS_CODE = re.compile(
+_IS_CODE = lazy_pattern(
     r"`(?![$&])(?:[^`|;&]*\s(?:[=!]=+|=|=>|->)\s[^`|;&]*|[\[({\"'<][^`|;&]*|(?:[A-Z]\w*)(?:[ \t]+[A-Z]\w*)+|"
     r"(?:if|elif|for|while|def|class|return|raise|except|import|from|const|let|var|async|await|new|public|private|"
     r"static|function|func|fn|type|interface|enum|struct)[ \t][^`|;&]*)`"

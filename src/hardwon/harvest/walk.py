@@ -7,10 +7,9 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -32,6 +31,9 @@ from hardwon.store.meta import Forgotten
 from hardwon.store.projects import RanRow, TouchRow
 from hardwon.store.sessions import CallRow, SessionRow, copied
 from hardwon.text.normalise import base_name, tilde
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _SESSIONS_PER_TRANSACTION = 32
 """Sessions that are written in one transaction: a hook that must write waits no longer than for these."""

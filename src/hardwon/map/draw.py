@@ -88,7 +88,7 @@ def drawn(plot: Plot) -> Drawn:
 def _tried(plot: Plot) -> Known:
     history = plot.history
     known = draw(history, declared=plot.declared)
-    sketch = Sketch()
+    sketch = Sketch(for_files=True)
     for number in range(max(0, len(history) - VISITS_TRIED), len(history)):
         visit = known.visits[number]
         visit.told, visit.came_true = tried(history[:number], history[number], sketch)
@@ -196,7 +196,9 @@ def draw(history: Sequence[Trip], *, worded: bool = True, declared: Collection[s
 class Sketch:
     """Draws the map of a project again and again: what it counted of a session is kept while that is drawn."""
 
-    def __init__(self, *, worded: bool = True, declared: Collection[str] = ()) -> None:
+    def __init__(self, *, worded: bool = True, declared: Collection[str] = (), for_files: bool = False) -> None:
+        """`for_files` alone, it has no commands where none ran in a folder: these decide which folder is meant."""
+        self._for_files = for_files
         self._worded = worded
         self._declared = declared
         self._ran: dict[str, list[_RanAs]] = {}
@@ -224,8 +226,12 @@ class Sketch:
             Visit(trip.at, trip.branch, title(trip.words), task, length, trip.outcome)
             for trip, task, length in zip(history, tasks, lengths, strict=True)
         ]
-        commands = _told([self._ran[trip.root] for trip in history], SESSIONS_OF_A_FORM, self._declared)
-        return Known(visits, kept, commands[:COMMANDS_KEPT])
+        return Known(visits, kept, self._commands([self._ran[trip.root] for trip in history]))
+
+    def _commands(self, ran: list[list[_RanAs]]) -> list[Command]:
+        if self._for_files and not any(own.folder or parted(own.key)[0] for several in ran for own in several):
+            return []
+        return _told(ran, SESSIONS_OF_A_FORM, self._declared)[:COMMANDS_KEPT]
 
     def _count(self, history: Sequence[Trip]) -> None:
         wanted = {trip.root: trip for trip in history}
@@ -310,7 +316,8 @@ def _task(words: str) -> frozenset[str]:
 
 def _weight(edited: Sequence[int], looked: Sequence[int], weights: Sequence[float]) -> float:
     """What is kept where a project has more files than are kept: often and lately touched, edits twice."""
-    return sum([2.0 * weights[at] for at in edited]) + sum([weights[at] for at in looked])
+    weight = weights.__getitem__
+    return 2.0 * sum(map(weight, edited)) + sum(map(weight, looked))
 
 
 _LEAD_OF_A_PLAN = "Implement the following plan: "
@@ -397,6 +404,8 @@ class _RanAs(NamedTuple):
     plain: bool
     """Nothing had named it in any form."""
     forms: frozenset[str]
+    runners: tuple[str, ...]
+    """What stands before the command in each of them."""
     purpose: str
 
 
@@ -410,7 +419,8 @@ def _ran_as(ran: Sequence[RanRow]) -> list[_RanAs]:
             bool(own[-1].broken),
             all(run.proposed in (0, 2) for run in own),
             all(run.proposed in (0, 3) for run in own),
-            frozenset(run.text for run in own if run.text),
+            forms := frozenset(run.text for run in own if run.text),
+            tuple(_runner(form, key) for form in forms),
             own[0].purpose,
         )
         for key, own in _by_command(ran).items()
@@ -431,7 +441,8 @@ def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collecti
     for number, ran in enumerate(history):
         for own in ran:
             name = in_folder(own.key, own.folder) if (own.key, own.folder) in apart else own.key
-            runners[name].update(_runner(form, own.key) for form in own.forms)
+            for runner in own.runners:
+                runners[name][runner] += 1
             if own.worked:
                 worked[name].append(number)
                 plain[name] += own.plain
@@ -440,7 +451,8 @@ def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collecti
             if own.broken:
                 broken[name].append(number)
             if own.unproposed:
-                forms[name].update(own.forms)
+                for form in own.forms:
+                    forms[name][form] += 1
             purposes[name] = own.purpose
 
     def is_known(name: str) -> bool:

@@ -109,13 +109,15 @@ _GENERAL = 17
 class Asked:
     """A task, taken apart."""
 
-    __slots__ = ("_paths", "_read", "terms", "tokens")
+    __slots__ = ("_names_paths", "_paths", "_read", "terms", "tokens")
 
     def __init__(self, task: str) -> None:
         self._read = read = task[:PROMPT_CHARACTERS_READ]
         self.terms = set(unique_terms(read))
         self.tokens = {token.strip("./@-").replace("\\", "/") for token in _TOKEN.findall(read.lower())}
-        self._paths = "\n".join(["", *(token for token in self.tokens if "/" in token), ""])
+        paths = [token for token in self.tokens if "/" in token]
+        self._names_paths = bool(paths)
+        self._paths = "\n".join(["", *paths, ""])
 
     def names(self, path: str) -> bool:
         """Whether the task names a file: by its path, the end of it, or its name."""
@@ -123,6 +125,8 @@ class Asked:
         base = lowered.rpartition("/")[2]
         if lowered in self.tokens or base in self.tokens:
             return True
+        if not self._names_paths:
+            return False
         if f"/{lowered}\n" in self._paths:
             return True
         ends = (lowered[at.end() :] for at in _SLASH.finditer(lowered, 0, len(lowered) - len(base) - 1))

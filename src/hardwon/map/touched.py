@@ -121,6 +121,10 @@ def symbols(contents: Sequence[str]) -> str:
     counted: dict[str, int] = {}
     before = counted.get
     for several, times in zip(map(_terms_in, words), words.values(), strict=True):
+        if len(several) == 1:  # as of most; a loop would take as long as all the rest
+            (term,) = several
+            counted[term] = before(term, 0) + times
+            continue
         for term in several:
             counted[term] = before(term, 0) + times
     most = sorted(counted, key=counted.__getitem__, reverse=True)[:SYMBOLS_PER_TOUCH]
@@ -255,6 +259,7 @@ def tellable(path: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=1 << 13)  # a session is at the same files again and again
 def _tidy(named: str) -> str:
     return _WORKTREE.sub("", _slashes(tilde(named.strip().removeprefix("file://"))), 1)
 

@@ -9,6 +9,7 @@ import string
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +23,8 @@ from hardwon.scrub.rule import (
     TOKEN_REACH_CHARACTERS,
     Rule,
 )
-from hardwon.text.normalise import HOME_PROBE, HOME_WORDS, MARK_ENDS, blank, is_homeless
+from hardwon.text import patterns
+from hardwon.text.normalise import HOME_PROBE, HOME_WORDS, MARK_ENDS, blank, is_homeless, lazy_pattern
 from hardwon.text.shown import HIDDEN_PROBE, is_plain
 
 # Which of many keywords a text holds.
@@ -51,7 +53,7 @@ _MAX_REPETITIONS = 16
 _ATOM = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\x\{\w+\}|\\.|.", re.S)
 _OPEN_END = re.compile(r"[*+]|\{\d+,\}")
 _SPECIAL = (HOME_PROBE, HIDDEN_PROBE)
-_FOREIGN = re.compile("[\u0080-\u1fff\u3040-\ufaff]")
+_FOREIGN = lazy_pattern("[\u0080-\u1fff\u3040-\ufaff]")
 """Letters beyond ASCII; not the signs, lines and pictures that many an English text has."""
 _NONE: AbstractSet[int] = frozenset()
 _CHARACTERS_UNTIL_SCANNED = 100_000
@@ -97,13 +99,7 @@ class ScannedKeywords:
         flags = [hyperscan.HS_FLAG_SINGLEMATCH] * len(self._keywords)
         for place in any_case:
             flags[place] |= hyperscan.HS_FLAG_CASELESS
-        database = hyperscan.Database()
-        database.compile(
-            expressions=[keyword.encode() for keyword in self._keywords],
-            ids=list(range(len(self._keywords))),
-            flags=flags,
-            literal=True,
-        )
+        database = _of_words(self._keywords, flags)
         database.scratch = hyperscan.Scratch(database)
         self._database = database
         self._scan = database.scan
@@ -127,6 +123,23 @@ class ScannedKeywords:
                 return ()
             found, self._found = self._found, []
         return found
+
+
+def _of_words(words: Sequence[str], flags: Sequence[int]) -> Any:
+    """As it is kept from before, or made now, which takes hundreds of times as long."""
+    import hyperscan
+
+    asked = repr((getattr(hyperscan, "__version__", ""), words, list(map(int, flags)))).encode()
+    name = f"hyperscan {hashlib.blake2b(asked, digest_size=16).hexdigest()}"
+    if made := patterns.known(name):
+        with suppress(hyperscan.error):  # of another processor
+            return hyperscan.loadb(made, hyperscan.HS_MODE_BLOCK)
+    database = hyperscan.Database()
+    database.compile(
+        expressions=[word.encode() for word in words], ids=list(range(len(words))), flags=list(flags), literal=True
+    )
+    patterns.note(name, hyperscan.dumpb(database))
+    return database
 
 
 @cache

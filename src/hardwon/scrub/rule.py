@@ -110,7 +110,7 @@ class Rule(NamedTuple):
 
 @cache
 def compiled(source: str) -> re.Pattern[str]:
-    return re.compile(source, re.ASCII | re.MULTILINE)
+    return normalise.compiled(source, re.ASCII | re.MULTILINE)
 
 
 # What stands in a text where a secret stood: typed, and the same wherever the same value stood.

@@ -9,11 +9,11 @@ from functools import lru_cache, partial
 from itertools import chain
 
 from hardwon.scrub.rule import Accepts, Candidate, Rule, compiled
-from hardwon.text.normalise import MARK_ENDS
+from hardwon.text.normalise import MARK_ENDS, lazy_pattern
 
 # What people write where a secret would stand: templates, masks, stand-ins, documentation's examples.
 
-_TEMPLATE = re.compile(
+_TEMPLATE = lazy_pattern(
     r"\$(?:[A-Z_][A-Z0-9_]*|[a-z][A-Za-z_]*\d?|\d)\Z"
     r"|.{0,40}?(?:\$\{[\w.:?!#%@/\[\]\" '|*-]*\}|\$\([^()]|\$\{\{"
     r"|\{\{[\w\s.|:$\"'()!/-]*(?:\}\}|\Z)|(?<![A-Za-z0-9])\$\{?[A-Za-z_]\w*(?:\Z|/))"
@@ -26,13 +26,13 @@ _TEMPLATE = re.compile(
     r"|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++\Z|@[A-Za-z][A-Za-z_]*@\Z|'\$",
     re.A,
 )
-_MASK = re.compile(r"[*•.xX#_-]{3,}|…|0{6,}")
+_MASK = lazy_pattern(r"[*•.xX#_-]{3,}|…|0{6,}")
 _NAMELESS = (
     r"^(?:(?:my|the|an?|new|old|test|fake|user|db|your|some|root|admin|bad|wrong|invalid|valid|plain|secret)[_-]?)?"
     r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|key|value)[_-]?\d{0,3}$"
 )
-_WORD_ITSELF = re.compile(_NAMELESS, re.I | re.A)
-_STAND_IN = re.compile(
+_WORD_ITSELF = lazy_pattern(_NAMELESS, re.I | re.A)
+_STAND_IN = lazy_pattern(
     r"(?:^|[^a-z])(?:your|insert|replace|change[_-]?me|change[_-]?this|placeholder|redacted|masked|hidden|removed|dummy"
     r"|example|todo|tbd|undefined|null|none|not[_-]?set|same[_-]?as|goes[_-]?here|(?:some|any|my)[_-]?(?:random|secure"
     rf"|strong|long|secret|super))(?:$|[^a-z])|{_NAMELESS}",
@@ -50,7 +50,7 @@ _EXAMPLES = (
     "DUMMY",
     "...",
 )
-_FILLED_IN_LATER = re.compile(
+_FILLED_IN_LATER = lazy_pattern(
     r"<[^<>]{0,60}(?:>|\Z)|\$\{[\w.:?!#%@/\[\]\" '|*-]*(?:\}|\Z)|\{\{[\w\s.|:$\"'()!/-]*(?:\}\}|\Z)", re.A
 )
 _MIN_DISTINCT_CHARACTERS = 3
@@ -88,45 +88,45 @@ def is_example(token: str) -> bool:
 MAX_NAME_CHARACTERS = 200
 """No name, path or placeholder is longer."""
 
-_ADDRESS = re.compile(
+_ADDRESS = lazy_pattern(
     r"[A-Za-z][A-Za-z0-9+.-]*+://|arn:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d",
     re.A,
 )
-_PATH = re.compile(
+_PATH = lazy_pattern(
     r"~(?!\w)|(?:\.\.?|[A-Za-z]:)?[/\\]{1,2}"
     r"(?:[a-z._-]+|Users|Applications|Library|Volumes)(?:[/\\]|\Z)",
     re.A,
 )
-_NUMBER = re.compile(r"[+-]?[\d.,_]+(?:e[+-]?\d+|[a-z%]{0,3})", re.I | re.A)
-_PART = re.compile(r"[A-Za-z]*+\d{0,2}|\d{1,4}|[A-Za-z]?\d{1,2}[A-Za-z]{0,2}|[A-Za-z]{2,}(?:64|128|256|512)", re.A)
-_CASED_BY_CHANCE = re.compile(r"(?=[A-Za-z]{4})(?![A-Z]?[a-z]+(?![A-Za-z])|[A-Z]+s?(?![A-Za-z]))", re.A)
+_NUMBER = lazy_pattern(r"[+-]?[\d.,_]+(?:e[+-]?\d+|[a-z%]{0,3})", re.I | re.A)
+_PART = lazy_pattern(r"[A-Za-z]*+\d{0,2}|\d{1,4}|[A-Za-z]?\d{1,2}[A-Za-z]{0,2}|[A-Za-z]{2,}(?:64|128|256|512)", re.A)
+_CASED_BY_CHANCE = lazy_pattern(r"(?=[A-Za-z]{4})(?![A-Z]?[a-z]+(?![A-Za-z])|[A-Z]+s?(?![A-Za-z]))", re.A)
 """`kqHk94`: of four letters and more, neither small, nor large, nor with a large first."""
-_PART_BREAK = re.compile(r"[-_./:@+]+")
-_WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}", re.A)
+_PART_BREAK = lazy_pattern(r"[-_./:@+]+")
+_WORD = lazy_pattern(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}", re.A)
 _MIN_SHARE_OF_WORDS = 0.75
 _MIN_SHARE_OF_WORDS_IN_LONG_NAME = 0.85
 _MAX_SHORT_NAME_CHARACTERS = 16
-_OWN_NAME = re.compile(r"token|secret|passw|api_?key|credential|auth", re.I)
-_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*+(?:\.[\w$]++)*+", re.A)
-_CODE = re.compile(r"[\w.$\]]+(?:\(|\[[\"'\w])|->|=>|\+\+|&&|\|\||;$", re.A)
-_SYMBOL = re.compile(r"[!@#$%^&*~]")
-_BRACKET_OR_SYMBOL = re.compile(r"[!@#$%^&*~(){}\[\]<>]")
+_OWN_NAME = lazy_pattern(r"token|secret|passw|api_?key|credential|auth", re.I)
+_IDENTIFIER = lazy_pattern(r"[A-Za-z_$][\w$]*+(?:\.[\w$]++)*+", re.A)
+_CODE = lazy_pattern(r"[\w.$\]]+(?:\(|\[[\"'\w])|->|=>|\+\+|&&|\|\||;$", re.A)
+_SYMBOL = lazy_pattern(r"[!@#$%^&*~]")
+_BRACKET_OR_SYMBOL = lazy_pattern(r"[!@#$%^&*~(){}\[\]<>]")
 _MIN_SYMBOLS_OF_SALAD = 3
-_REGEX = re.compile(r"\(\?|\[\^|\\[wsdbA-Z]|[)\]][+*?{]")
-_RESOURCE = re.compile(r"[a-z]{4,}(?:/[\w.-]++){3,}\Z", re.A)
+_REGEX = lazy_pattern(r"\(\?|\[\^|\\[wsdbA-Z]|[)\]][+*?{]")
+_RESOURCE = lazy_pattern(r"[a-z]{4,}(?:/[\w.-]++){3,}\Z", re.A)
 """`projects/12345/secrets/name`: where a cloud keeps it."""
-_SELECTOR = re.compile(r"[#.][a-z]+(?:-[a-z]+)*\Z")
-_LITERAL_BEFORE = re.compile(
+_SELECTOR = lazy_pattern(r"[#.][a-z]+(?:-[a-z]+)*\Z")
+_LITERAL_BEFORE = lazy_pattern(
     r"(?:\s|\A)--?[a-z-]*-\Z|-literal=\Z|;[ ]*\Z|\b(?:user(?:name|[ ]id)?|uid)[ ]?=[ ]?\S+[ ,]+\Z"
     r"|^[ \t|-]*(?:user(?:name)?|login|uid|host|email)[ ]?[:=][ ]?[^\s\"'(]+[ ]*\n[ \t|-]*\Z",
     re.I | re.M,
 )
-_USER_INFO_END = re.compile(r"[\s/@?#;,(\"']")
-_DIGIT = re.compile(r"\d", re.A)
-_LETTER = re.compile(r"[A-Za-z]")
-_CHANCE = re.compile(r"[A-Z0-9]")
-_STRONG_WORD = re.compile(r"(?=\S*[A-Za-z])(?=\S*(?:\d|[^\w\s.,;:!?()'\"-]))\S{4,}", re.A)
-_HASH_NAME = re.compile(
+_USER_INFO_END = lazy_pattern(r"[\s/@?#;,(\"']")
+_DIGIT = lazy_pattern(r"\d", re.A)
+_LETTER = lazy_pattern(r"[A-Za-z]")
+_CHANCE = lazy_pattern(r"[A-Z0-9]")
+_STRONG_WORD = lazy_pattern(r"(?=\S*[A-Za-z])(?=\S*(?:\d|[^\w\s.,;:!?()'\"-]))\S{4,}", re.A)
+_HASH_NAME = lazy_pattern(
     r"[_. -]id[\"']?\s*[:=]|sha\d|hash|digest|checksum|commit|revision|\brev\b|md5|etag|integrity|image|version|public"
 )
 _MIN_CREDENTIAL_ENTROPY = 2.4
@@ -191,7 +191,7 @@ def may_be_password(value: str, literal: bool) -> bool:
     return likely and not _is_no_value(value) and not is_test_name(value) and not _SELECTOR.match(value)
 
 
-_OF_A_PHRASE = re.compile(r"[A-Za-z][a-z]{2,11}(?:([-._ ])[A-Za-z][a-z]{2,11})(?:\1[A-Za-z][a-z]{2,11}){1,4}\d{0,4}")
+_OF_A_PHRASE = lazy_pattern(r"[A-Za-z][a-z]{2,11}(?:([-._ ])[A-Za-z][a-z]{2,11})(?:\1[A-Za-z][a-z]{2,11}){1,4}\d{0,4}")
 _NO_WORD_OF_A_PHRASE = frozenset(
     "add admin all also and any api app application are args array auth based body button can cannot card case"
     " change character characters chars check class clear client column com component conf config configs"
@@ -224,9 +224,9 @@ def is_words(value: str, joints: str = "-._ ") -> bool:
     return len({*words}) == len(words) and _NO_WORD_OF_A_PHRASE.isdisjoint(words)
 
 
-_JOINED = re.compile(r"[A-Za-zÀ-ɏ]{2,24}(?:[-._&=+/^'][A-Za-zÀ-ɏ]{1,24}){0,3}\d{0,4}")
+_JOINED = lazy_pattern(r"[A-Za-zÀ-ɏ]{2,24}(?:[-._&=+/^'][A-Za-zÀ-ɏ]{1,24}){0,3}\d{0,4}")
 _MIN_WORD_CHARACTERS = 5
-_NO_PASSWORD = re.compile(
+_NO_PASSWORD = lazy_pattern(
     r"(?:ed|ing|ly|able|ible|ment|tion|sion|ness|ity|ance|ence|ize|ised?|ful|less|ous|ive|ary|ory|ism|ist|ship|hood)\Z"
 )
 _SAID_OF_PASSWORDS = frozenset(
@@ -422,11 +422,11 @@ _CLASSES = {
     "L": "a-z0-9",
     "B": "A-Za-z0-9+/",
 }
-_CLASS = re.compile("<([AUHJXECLB])>")
+_CLASS = lazy_pattern("<([AUHJXECLB])>")
 _BEYOND_WORDS = ("/", "=-")
 """What tells that a form's classes hold more than letters, digits, `_` and `-`."""
-_OPEN_REPETITION = re.compile(r"(\{\d+,\})(?!\+)")
-_LITERAL = re.compile(r"(?:[A-Za-z0-9_/:%~!$-]|\\[.$+])*")
+_OPEN_REPETITION = lazy_pattern(r"(\{\d+,\})(?!\+)")
+_LITERAL = lazy_pattern(r"(?:[A-Za-z0-9_/:%~!$-]|\\[.$+])*")
 
 _MIN_LETTERS_FOR_PLACES = 5
 _MIN_LETTERS_THAT_TELL = 6

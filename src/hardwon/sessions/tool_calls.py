@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from hardwon.model.session import Message, Origin, Record, Session, ToolCall, ToolResult
 from hardwon.sessions.lines import json_object
+from hardwon.text.normalise import lazy_pattern
 
 Action = Literal["run", "edit", "read", "web", "other"]
 
@@ -249,7 +250,7 @@ _WORDS = ("fail", "FAIL", "errors=", "Failures:", " errors in ", " error in ")
 _ENCODED_WORDS = tuple(word.encode() for word in _WORDS)
 
 # Each is a runner's own closing line, with a count above zero.
-_FAILED = re.compile(
+_FAILED = lazy_pattern(
     r"^=+ .*\b[1-9]\d* (?:failed|errors?)\b.* in [\d.]+s.* =+$"  # pytest
     r"|^[1-9]\d* failed(?:, \d+ \w+)* in [\d.]+s"  # pytest -q
     r"|^FAILED \((?:failures|errors)=[1-9]"  # unittest

@@ -335,7 +335,8 @@ Found = TypeVar("Found")
 def kept(db: Database, ask: Callable[..., Found], *asked: Hashable) -> Found:
     """What `ask(db, *asked)` finds; not to be changed.
 
-    A replay asks the same for many sessions: its store keeps the answer until one comes in that left something.
+    A replay asks the same for many sessions: its store keeps the answer until one comes in that left something. Any
+    other keeps it while things are `asked_together`.
     """
     answers: dict[tuple[Hashable, ...], Found] | None = getattr(db, "kept", None)
     if answers is None:
@@ -343,6 +344,19 @@ def kept(db: Database, ask: Callable[..., Found], *asked: Hashable) -> Found:
     if (ask, asked) not in answers:
         answers[ask, asked] = ask(db, *asked)
     return answers[ask, asked]
+
+
+@contextmanager
+def asked_together(db: Database) -> Iterator[None]:
+    """While this lasts, and nothing is written, what is asked again has the answer of before."""
+    if hasattr(db, "kept"):
+        yield
+        return
+    vars(db)["kept"] = {}
+    try:
+        yield
+    finally:
+        del vars(db)["kept"]
 
 
 class Database(Protocol):

@@ -16,6 +16,8 @@ except ImportError:  # another Python than CPython
 
 # Patterns that are compiled when they are first used: most processes import many and need few.
 
+compiled = re.compile
+"""By what: a harvest, which needs a thousand, puts one in its place that knows them from the last time."""
 _PATTERN_METHODS = ("search", "match", "fullmatch", "sub", "split", "finditer", "findall")
 
 
@@ -24,9 +26,9 @@ class _LazyPattern:
         self._pattern, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> object:
-        compiled = re.compile(self._pattern, self._flags)
-        vars(self).update({method: getattr(compiled, method) for method in _PATTERN_METHODS})
-        return getattr(compiled, name)
+        pattern = compiled(self._pattern, self._flags)
+        vars(self).update({method: getattr(pattern, method) for method in _PATTERN_METHODS})
+        return getattr(pattern, name)
 
 
 def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
@@ -119,6 +121,8 @@ HOME_PROBE = "|".join((r"/home/|/Users/|/root|(?i::(?:\\{1,4}|/)users)", *map(re
 
 def tilde(text: str) -> str:
     """`/home/alice/x` becomes `~/x`, wherever the system keeps its homes."""
+    if is_homeless(text):
+        return text
     for tail in _WINDOWS_TAILS:
         text = _shorten_windows_homes(text, tail)
     for tail, homes in _UNIX_HOMES.items():

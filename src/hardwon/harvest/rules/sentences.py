@@ -8,14 +8,15 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from importlib.resources import files
 from itertools import chain
+from pathlib import Path
 from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any, Literal, NamedTuple
 
 from hardwon.model.session import Message, Session
 from hardwon.scrub.prefilter import Keywords, scanned
 from hardwon.sessions.origin import INTERRUPTED
+from hardwon.text import normalise
 from hardwon.text.normalise import lazy_pattern
 
 SHORTEST_SENTENCE, LONGEST_SENTENCE = 8, 320
@@ -214,7 +215,7 @@ class _GatedPattern:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        return re.compile(self._source, self._flags)
+        return normalise.compiled(self._source, self._flags)
 
     @cached_property
     def literals(self) -> tuple[str, ...] | None:
@@ -421,5 +422,5 @@ def worth(
 
 @lru_cache(maxsize=1)
 def _weights() -> dict[str, float]:
-    found: dict[str, float] = json.loads(files("hardwon.harvest").joinpath("worth.json").read_text("utf-8"))
+    found: dict[str, float] = json.loads((Path(__file__).parents[1] / "worth.json").read_text("utf-8"))
     return found

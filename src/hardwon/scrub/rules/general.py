@@ -23,22 +23,22 @@ from hardwon.scrub.shapes import (
     is_strong,
     places_of,
 )
-from hardwon.text.normalise import MARK_ENDS
+from hardwon.text.normalise import MARK_ENDS, lazy_pattern
 
 # A value drawn by chance, told from a name, a hash or an id, where little else tells that it is a secret.
 
-_DIGIT = re.compile(r"\d", re.A)
-_SMALL = re.compile(r"[a-z]")
-_CAPITAL = re.compile(r"[A-Z]")
-_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
-_HEX = re.compile(r"[0-9a-f]+", re.I)
-_ALPHABET = re.compile(r"abcdefghijkl|0123456789|9876543210", re.I)
-_WORDS = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
-_CHANGES = re.compile(r"(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d", re.A)
-_PART_BREAK = re.compile(r"[-_./:+~]+")
-_VERSIONED = re.compile(r"[A-Za-z]*+\d{0,2}|[A-Za-z]?\d++|[A-Za-z0-9]{1,4}", re.A)
-_ADDRESS = re.compile(r"[./~]|[a-z][a-z0-9+.-]*:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d", re.I)
-_SOLID_RUN = re.compile(rf"(?=[A-Za-z_-]{{0,255}}\d)[A-Za-z0-9_-]{{{SOLID_RUN_CHARACTERS}}}", re.A)
+_DIGIT = lazy_pattern(r"\d", re.A)
+_SMALL = lazy_pattern(r"[a-z]")
+_CAPITAL = lazy_pattern(r"[A-Z]")
+_UUID = lazy_pattern(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
+_HEX = lazy_pattern(r"[0-9a-f]+", re.I)
+_ALPHABET = lazy_pattern(r"abcdefghijkl|0123456789|9876543210", re.I)
+_WORDS = lazy_pattern(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
+_CHANGES = lazy_pattern(r"(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d", re.A)
+_PART_BREAK = lazy_pattern(r"[-_./:+~]+")
+_VERSIONED = lazy_pattern(r"[A-Za-z]*+\d{0,2}|[A-Za-z]?\d++|[A-Za-z0-9]{1,4}", re.A)
+_ADDRESS = lazy_pattern(r"[./~]|[a-z][a-z0-9+.-]*:|(?:sha|md)\d{1,3}[-:=]|\d{4}-\d\d-\d\d", re.I)
+_SOLID_RUN = lazy_pattern(rf"(?=[A-Za-z_-]{{0,255}}\d)[A-Za-z0-9_-]{{{SOLID_RUN_CHARACTERS}}}", re.A)
 """What the prefilter looks for behind a service's name."""
 _QUOTES = "\"'"
 _MIN_ENTROPY = 3.0
@@ -47,20 +47,20 @@ _MAX_SHARE_OF_WORDS = 0.5
 _MIN_LETTER_DIGIT_CHANGES = 4
 _MIN_CHARACTERS_OF_EACH_CLASS = 2
 
-_NO_SECRET = re.compile(
+_NO_SECRET = lazy_pattern(
     r"(?:ids?|uuid|guid|urls?|uri|host|hash|sha\d*|md5|digest|checksum|commit|rev(?:ision)?|etag|integrity|image|version"
     r"|tag|name|path|file|branch|ref|public|fingerprint|nonce|trace|request|build|dsn|sum|module|package|h1)[\"'\]]?\Z"
     r"|\bv?\d++\.\d++(?:\.\d|[ -])"
 )
-_NO_SECRET_KEY = re.compile(
+_NO_SECRET_KEY = lazy_pattern(
     r"(?:public|pub|primary|foreign|sort|cache|partition|hash|row|bucket|idx|index|schema|sequence|natural|hot|group|hoc"
     r"|mon|don|tur|whis|issuer|object|map|dict|lookup|unique|state|query|route|idempotency|dedupe?|translation|i18n|item"
     r"|list|react|storage|s3|blob|file|host|job|step|node|entity|record|event|message|metric|tag|restore|chunk|layer"
     r"|artifact|asset|image|build|run|trace|request|lock|mutex|redis|kv|shard|topic|room|thread|field|column|config"
     r"|setting|option|prop|param|attr|data|order|parent|child|root|node|tree|page|cursor|view|test|fixture)[_. -]?\Z"
 )
-_PREFIX = re.compile(r"(?:\A|[^\w+/=.@%#-])[a-z][a-z0-9]{1,15}(?:[_-][a-z0-9]{1,12}){0,3}[_-]\Z")
-_NO_TOKEN_PREFIX = re.compile(
+_PREFIX = lazy_pattern(r"(?:\A|[^\w+/=.@%#-])[a-z][a-z0-9]{1,15}(?:[_-][a-z0-9]{1,12}){0,3}[_-]\Z")
+_NO_TOKEN_PREFIX = lazy_pattern(
     r"(?:sha\d+|md\d|hash|commit|cache|chunk|build|id|uuid|msg|toolu|call|req|resp|run|thread|file|chatcmpl|layer|blob"
     r"|image|asset|class|css|sc|jsx|style|nonce|etag|rev|trace|span|event|evt|integrity|index|page|test|h1)[_-]\Z"
 )

@@ -6,14 +6,14 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache, lru_cache, partial
-from importlib.resources import files
 from operator import itemgetter
+from pathlib import Path
 from typing import NamedTuple
 
 from hardwon.scrub.prefilter import Keywords
 from hardwon.scrub.rule import Candidate, Rule
 from hardwon.scrub.shapes import is_code, is_letter_salad, is_path, is_stand_in, is_test_name, is_words, places_of
-from hardwon.text.normalise import MARK_ENDS
+from hardwon.text.normalise import MARK_ENDS, lazy_pattern
 
 # What a password is called; beyond ASCII capitals are written out, for a lowercase copy of a text keeps them.
 
@@ -106,7 +106,7 @@ _ANY_NAME = Keywords(
         "phrase",
     ),
 )
-_LINKED = re.compile(
+_LINKED = lazy_pattern(
     r"['’s]{0,2}[\"'`*)\]]{0,3}(?:[ ]?(?:[:=>|(：]|[-=]>|<-|→)|[ ](?:is|was|are|for|of|on|to)[ ]|[ ][\"'`]|["
     r" ](?=\S{3,40}(?:\n|\Z))|[ ](?=\S*\d)|\n)"
 )
@@ -125,17 +125,17 @@ class Mention(NamedTuple):
 
 _GOES_ON = frozenset("abcdefghijklmnopqrtuvwxyz0123456789(.[{,;<&+~^!\\/")
 """Behind `token` or `pass` it is another word, or code."""
-_OTHER_WORD = re.compile(
+_OTHER_WORD = lazy_pattern(
     r"1password\Z|error token\Z|(?:next|page|continuation|csrf|xsrf|public|publickey|max|input|output|map|num"
     r"|cancellation)[_-]?token\Z|(?:by|com|tres|sur|over|under|im|en)pass\Z|[a-z0-9](?:pin|mdp|psk|p/w|ww|sandi)\Z"
     r"|[a-z]{9}pwd?\Z"
     r"|[^\W\d_](?:senha|parola|hesl[oa]|gesl[oa]|hasł[oa]|zaporka)\Z"
 )
-_READ = re.compile(r"\$[{(]?[\w:.]*\Z")
-_SET_THERE = re.compile(r"\w*[\"'\]]{0,2}[ ]?[=:]")
+_READ = lazy_pattern(r"\$[{(]?[\w:.]*\Z")
+_SET_THERE = lazy_pattern(r"\w*[\"'\]]{0,2}[ ]?[=:]")
 
 
-_WHOSE = re.compile(
+_WHOSE = lazy_pattern(
     r"(?:admin|user|db|database|smtp|ftp|root|mail|sudo|vault|ldap|bind|mysql|pg|postgres|redis|my|svc|service|login"
     r"|become|ssh"
     r"|key|store|proxy|sql|auth|su|wifi|rdp|vnc|sa|rabbit|mongo|client|keystore|encryption|app|cert|account"
@@ -180,7 +180,7 @@ _MAX_WORDS = 3_000
 _OPENING = "\"'`“„«「『‘"
 _QUOTES = _OPENING + "”»」』’"
 _FAR_EAST = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
-_BEGINS = re.compile(
+_BEGINS = lazy_pattern(
     rf"(?<![^\s{_QUOTES}(（\[{{:=,;|>/、，：。@%*{_FAR_EAST}])[^\s{_QUOTES}()（）\[\]{{}}:=,;|<>/\\、，：。{_FAR_EAST}]"
 )
 _PATTERN = (
@@ -248,7 +248,7 @@ _LINKS = frozenset(
     " na en in into на в у med a not no every each any against than before after bir ve ko k ke u v w o da do dos"
     " das um uma un una".split()
 )
-_OTHER_THING = re.compile(
+_OTHER_THING = lazy_pattern(
     r"(?:columns?|fields?|hash\w*|polic\w+|reset\w*|strength|managers?|length|valid\w*|tests?|files?|input|forms?"
     r"|page|flow|box"
     r"|expir\w*|confirm\w*|generat\w+|encrypt\w*|protection|count|usage|limit|budget|type|name|id|url|endpoint|rules?"
@@ -260,23 +260,23 @@ _OTHER_THING = re.compile(
     r"|credentials?)(?![a-z])"
 )
 """Behind `password` it is about something else."""
-_SAYS_OTHERWISE = re.compile(
+_SAYS_OTHERWISE = lazy_pattern(
     r"(?<!\w)(?:must|require\w*|characters?|chars|minimum|maximum|forgot\w*|missing|empty|wrong|incorrect|invalid"
     r"|optional"
     r"|expire\w*|failed|failure|generated|encrypted|hashed|stored|muss|doit|debe|deve|должен|falsch|zeichen"
     r"|caracteres|caractères"
     r"|символ\w*|文字|长度|不能|not|nicht|pas|no|não|non|nie|niet|inte|ikke|без|не|never|without|whether|read|logged)(?!\w)"
 )
-_TAIL = re.compile(r"[a-zß-ÿа-яёіїα-ωίόά]*(?:[_-]\w+)*(?:'s|’s)?", re.A)
-_WORDS = re.compile(r"[^\W_]+(?:['’][a-z]+)?")
-_CODE_LINE = re.compile(
+_TAIL = lazy_pattern(r"[a-zß-ÿа-яёіїα-ωίόά]*(?:[_-]\w+)*(?:'s|’s)?", re.A)
+_WORDS = lazy_pattern(r"[^\W_]+(?:['’][a-z]+)?")
+_CODE_LINE = lazy_pattern(
     r"[{};]\s*\Z|\)\s*[;{]\s*\Z|^\s*(?:def|class|import|from|const|let|var|if|return|function|public|private|func|fn)\s"
     r"|=>|\w\(|#include|</?\w+>|^\s*[+-]\s?\w+[(.=]|^\s*(?:#|//|\*)"
 )
 
 # What a value looks like.
 
-_TECHNICAL = re.compile(
+_TECHNICAL = lazy_pattern(
     r"(?-i:[A-Z]{2,10})-\d+|(?:argon2|pbkdf2|[bs]crypt|sha-?\d|md\d|base\d|utf-?\d|aes-?\d|hmac|rsa|ed25519|pkcs#?"
     r"|socksv?|oauth|saml|jwt|scram)[a-z\d._+-]*"
     r"|(?:x|i|v|k|h|l|es)\d{1,4}n?|1password|py\d+|text\d+|[a-z]{1,3}\d+\.\d+|(?:python|node|java|rfc|cve|cwe|iso"
@@ -284,37 +284,37 @@ _TECHNICAL = re.compile(
     r"|line|item|page|issue|task|part|arg|var|role|port|varchar|char|int|string|utf|schritt|paso|étape)[-_. ]?[\d.]*",
     re.I | re.A,
 )
-_QUANTITY = re.compile(r"[<>≥≤~+#-]?\d[\d.,]*[-–+]?[A-Za-z%°*]{0,2}|\d+[/x:]\d+\S*|\d{4}-\d\d.*|v?\d+\.\d+\S*", re.A)
-_FILE = re.compile(r"[\w./\\~@*-]+\.[a-z]{1,5}\d?(?::\d+.*)?", re.A)
+_QUANTITY = lazy_pattern(r"[<>≥≤~+#-]?\d[\d.,]*[-–+]?[A-Za-z%°*]{0,2}|\d+[/x:]\d+\S*|\d{4}-\d\d.*|v?\d+\.\d+\S*", re.A)
+_FILE = lazy_pattern(r"[\w./\\~@*-]+\.[a-z]{1,5}\d?(?::\d+.*)?", re.A)
 _FILE_ENDINGS = frozenset(
     "py js ts tsx jsx mjs go rs rb java kt c h cpp cs php sh md txt json yml yaml toml ini cfg conf env lock html"
     " css scss sql xml log pem key crt jks p12 gpg zip gz tgz tar bak vue svelte swift dart ex exs lua pl r ps1"
     " bat net io com org dev local lan internal so dll exe pdf csv tf enc db example test prod".split()
 )
-_OWN = re.compile(r"passw|passphr|(?<![a-z])pass(?![a-z])|token|secret|credential|login|api_?key|passwd|pwd", re.I)
-_PARTS = re.compile(r"[-_./&+'^=]+")
-_SYMBOL = re.compile(r"[!@#$%^&*~?+]")
-_WORD_NUMBER = re.compile(r"[^\W\d_]{3,}\d+")
-_LETTERS = re.compile(r"[^\W\d_]")
-_DIGITS = re.compile(r"\d", re.A)
-_FORMAT = re.compile(r"(?<![\w%!@#$^&*~?])%[a-zA-Z](?!\w)|%\(")
-_ADDRESS = re.compile(
+_OWN = lazy_pattern(r"passw|passphr|(?<![a-z])pass(?![a-z])|token|secret|credential|login|api_?key|passwd|pwd", re.I)
+_PARTS = lazy_pattern(r"[-_./&+'^=]+")
+_SYMBOL = lazy_pattern(r"[!@#$%^&*~?+]")
+_WORD_NUMBER = lazy_pattern(r"[^\W\d_]{3,}\d+")
+_LETTERS = lazy_pattern(r"[^\W\d_]")
+_DIGITS = lazy_pattern(r"\d", re.A)
+_FORMAT = lazy_pattern(r"(?<![\w%!@#$^&*~?])%[a-zA-Z](?!\w)|%\(")
+_ADDRESS = lazy_pattern(
     r"[\w.-]+:\d+/|\d+\.\d+\.\d+|[#.][a-z-]+\Z|[^|]*\|[^|]*\||.*\\[nt]|![a-z_]+\Z|@[A-Za-z_./-]+\Z|\d+:[a-z]"
     r"|[A-Za-z_][\w.-]*=[^=]|[A-Za-z][\w.-]*:[^\s:]+\Z|.*@[\w-]+\.\w+|.*@v?\d"
 )
-_HASH = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}")
-_NO_PHRASE = re.compile(r"[(){}<>%=:;?,/]|[.][ ]|\A[A-Z][a-z]+[ ][a-z]")
-_CHUNK = re.compile(r"[^\W\d_]\d+[^\W\d_]|\d[^\W\d_]{2}|[a-z][A-Z]+\d")
-_MIXED = re.compile(r"[A-Z]{2,}[a-z]|[a-z][A-Z]")
-_BRACKET = re.compile(r"[(){}\[\]]")
-_CALL = re.compile(r"[(.]|->|&&|=>")
-_CAMEL = re.compile(r"[a-zß-ÿ][A-ZÀ-Þ]")
-_CALLED = re.compile(
+_HASH = lazy_pattern(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}")
+_NO_PHRASE = lazy_pattern(r"[(){}<>%=:;?,/]|[.][ ]|\A[A-Z][a-z]+[ ][a-z]")
+_CHUNK = lazy_pattern(r"[^\W\d_]\d+[^\W\d_]|\d[^\W\d_]{2}|[a-z][A-Z]+\d")
+_MIXED = lazy_pattern(r"[A-Z]{2,}[a-z]|[a-z][A-Z]")
+_BRACKET = lazy_pattern(r"[(){}\[\]]")
+_CALL = lazy_pattern(r"[(.]|->|&&|=>")
+_CAMEL = lazy_pattern(r"[a-zß-ÿ][A-ZÀ-Þ]")
+_CALLED = lazy_pattern(
     r"\A(?:get|set|is|has|on|use|handle|fetch|load|create|update|validate|check|self|this|user|req|form"
     r"|config)(?:[A-Z_.]|\Z)"
 )
 _MIN_CHARACTERS = 4
-_INFLECTED = re.compile(
+_INFLECTED = lazy_pattern(
     r"(?:ed|ing|ly|able|ible|ments?|tions?|sions?|ness|ity|[ae]nces?|i[sz]es?|ators?|less|ous|ives?|isms?|ships?"
     r"|i[sz]ers?|ical"
     r"|ung(?:en)?|lich\w{0,2}|isch\w{0,2}|iert\w{0,2}|mente|ci[oó]n(?:es)?|ção|ções|zion[ei]|ée?s?|ować|ość"
@@ -328,7 +328,7 @@ _INFLECTED = re.compile(
 @cache
 def _common() -> frozenset[str]:
     """Words of those who write programs and speak of passwords, in many languages."""
-    return frozenset(files("hardwon.scrub").joinpath("common_words.txt").read_text(encoding="utf-8").split())
+    return frozenset((Path(__file__).parents[1] / "common_words.txt").read_text(encoding="utf-8").split())
 
 
 @lru_cache(maxsize=4096)
@@ -356,7 +356,7 @@ class Form(NamedTuple):
 _NO_FORM = Form(0, "")
 
 
-_OWN_ID = re.compile(r"[A-Za-z][0-9a-f]{16}")
+_OWN_ID = lazy_pattern(r"[A-Za-z][0-9a-f]{16}")
 """Of a lesson or a session, as an export writes it."""
 
 
@@ -436,10 +436,10 @@ def _letters(value: str) -> Form:
     return Form(1, "WORD") if value.isupper() else Form(1, "Word")
 
 
-_VOWEL = re.compile("[aeiouyà-ÿ]", re.I)
-_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_VOWEL = lazy_pattern("[aeiouyà-ÿ]", re.I)
+_PIECE = lazy_pattern(r"[A-Z]?[a-z]+|[A-Z]+")
 """Many in `lUZKqrGVja`, few in a name."""
-_LOOKS_LIKE_NOTHING_ELSE = re.compile(
+_LOOKS_LIKE_NOTHING_ELSE = lazy_pattern(
     r"(?=\S*\d)(?=\S*[^\W\d_])(?=\S[^\s!@#$%^&*~+?]{0,40}[!@#$%^&*~+?]\S)[^\s=(){}\[\]<>/\\:;,.|]{8,40}"
     r"|(?=\w*\d\w*\d)(?=\w*[a-z]\w*[a-z])(?=\w*[A-Z]\w*[A-Z])[A-Za-z0-9]{10,40}",
     re.A,
@@ -484,16 +484,16 @@ _PLAIN = frozenset("word Word WORD joined camel phrase name-9 mixed-9 common-9 d
 
 
 _NO_POINTS = -9
-_IN_A_TEMPLATE = re.compile(r"(?:\$\{[^}\s]*|%\()\Z")
-_IN_AN_ADDRESS = re.compile(r"@\S*\Z")
-_MEMBER = re.compile(r"\.\w")
-_ASKS = re.compile(r"[?:>.]\s*\n")
-_SENTENCE_ENDS = re.compile(r"[.;!?。；！？](?:[ ]|\Z)(?!.*[.;!?。；！？][ ])|[{}]|\?(?=[a-z])")
-_SEPARATORS = re.compile(r"[=:,;&]")
-_SENTENCE_OR_LINE_ENDS = re.compile(r"[.;!?\n]")
-_BRACKET_OPENS = re.compile(r"\s*[(（]\s*(?:the\s|das\s|la\s|le\s)?\Z")
-_CLAUSE_ENDS = re.compile(r"[.;:=!。]")
-_SERVES_AS = re.compile(r"\s?(?:作为|作為|当|當|做|という|を)")
+_IN_A_TEMPLATE = lazy_pattern(r"(?:\$\{[^}\s]*|%\()\Z")
+_IN_AN_ADDRESS = lazy_pattern(r"@\S*\Z")
+_MEMBER = lazy_pattern(r"\.\w")
+_ASKS = lazy_pattern(r"[?:>.]\s*\n")
+_SENTENCE_ENDS = lazy_pattern(r"[.;!?。；！？](?:[ ]|\Z)(?!.*[.;!?。；！？][ ])|[{}]|\?(?=[a-z])")
+_SEPARATORS = lazy_pattern(r"[=:,;&]")
+_SENTENCE_OR_LINE_ENDS = lazy_pattern(r"[.;!?\n]")
+_BRACKET_OPENS = lazy_pattern(r"\s*[(（]\s*(?:the\s|das\s|la\s|le\s)?\Z")
+_CLAUSE_ENDS = lazy_pattern(r"[.;:=!。]")
+_SERVES_AS = lazy_pattern(r"\s?(?:作为|作為|当|當|做|という|を)")
 
 
 def judged(candidate: Candidate, few: bool = False) -> int:
@@ -620,37 +620,37 @@ _NO_LINK = frozenset(
     not in (("cell", "short"), ("slash", "short"), ("far", "pin"), ("to", "pin"), ("to", "short"), ("bracket", "short"))
 )
 _NO_TOKEN = frozenset(("digits", "hash", "phrase", "name-9", "own-9", "code-9", "common-9"))
-_HEADER = re.compile(r"(?<![\w-])x-[\w-]*\Z")
+_HEADER = lazy_pattern(r"(?<![\w-])x-[\w-]*\Z")
 _NOTHING_ELSE = frozenset("unlike symbols-9 word-9! word-9 joined-9 drawn chunks mixed-9 symbols salad".split())
 _ADJOINS = 8
 _PLAINLY = frozenset(("sign", "is", "changed", "as-behind", "is-behind"))
-_KEY_TAIL = re.compile(r"[_-]?(?:key|base|value|default|prod\w*|dev|staging|test)")
-_NAME_TAIL = re.compile(
+_KEY_TAIL = lazy_pattern(r"[_-]?(?:key|base|value|default|prod\w*|dev|staging|test)")
+_NAME_TAIL = lazy_pattern(
     r"[_-]?(?:key|base|value|default|prod\w*|dev|staging|test|live|old|new|\d{1,3})|e?s|en|['’]s|[a-zа-яё]{1,3}"
 )
 _SIGNS = ":=：＝→"
-_CHANGES = re.compile(
+_CHANGES = lazy_pattern(
     r"(?:змін|постав|ustaw|set|gesetzt|staat|hardcod|defin|chos|configur|creat|put|poner|mettr|chang|reset|rotat"
     r"|updat|geänd|chang|mud|troqu|cambi|zmien|помен|смен|wijzig|ändr|改|vaiht|değiş)"
 )
 
 
-_ENDS_IN_IS = re.compile(r"[\"'`”»]?[ ]?(?:te zijn|zu sein|sein|idi|imiş|oldu|です|でした|입니다|이야|है|hai)(?!\w)")
+_ENDS_IN_IS = lazy_pattern(r"[\"'`”»]?[ ]?(?:te zijn|zu sein|sein|idi|imiş|oldu|です|でした|입니다|이야|है|hai)(?!\w)")
 """In languages whose verb is the last word."""
 _NEXT_WORDS = 4
-_OF_USER = re.compile(
+_OF_USER = lazy_pattern(
     r"(?:user ?(?:name|id)?|login|port|url|e-?mail|benutzer(?:name)?|usuario|usuário|utente|utilisateur|identifiant"
     r"|gebruiker(?:snaam)?|użytkownik|логин|用户名|账号|ユーザー名|사용자)[ ]{0,2}"
     r"(?:is|ist|est|es|é|è|to|defaults to|called|=|:|：|—|-|\"){0,3}[ ]{0,2}[\"'`]?\Z"
 )
 
 
-_SET = re.compile(
+_SET = lazy_pattern(
     r"\A[\"'`\])]{0,2}(?:(?:\s*,\s*|\s*=\s*[\w:.]{1,24}\(|[ ]?[=:][ ]?[@brufln])[@brufln]?[\"'`]"
     r"|(?:\s*<-\s*|\s*:\s*(?:&?str|string)\s*=\s*|\s*:\s*!!str\s+"
     r"|[\"']?,?\s*\n\s*[\"']?(?:value|default)[\"']?\s*[:=]\s*)[\"'`]?)\Z"
 )
-_CALLS = re.compile(r"\(\s*(?:[\w.]+,\s*)?[\"'`][#.\[\w=-]*\Z")
+_CALLS = lazy_pattern(r"\(\s*(?:[\w.]+,\s*)?[\"'`][#.\[\w=-]*\Z")
 """How code and settings give a value, but for a plain sign."""
 
 
@@ -737,7 +737,7 @@ def _ahead(lowered: str, mention: Mention, start: int, end: int) -> tuple[str, i
     return ("far", 0) if len(words) <= 4 else ("far", -1)
 
 
-_USER = re.compile(
+_USER = lazy_pattern(
     r"(?:user|login|account|usuario|usuário|utente|benutzer|utilisateur|gebruiker|użytkownik|kullanıcı|логин|польз"
     r"|root|admin|用户|帐|账|ユーザ|사용자)"
 )
@@ -801,7 +801,7 @@ def _behind(lowered: str, mention: Mention, start: int, end: int) -> tuple[str, 
     return ("far-behind", 0) if len(words) <= 3 else ("far-behind", -1)
 
 
-_ALONE = re.compile(r"[\s>|*-]*(?:\w{1,10}:)?[\s\"'`*-]*\Z")
+_ALONE = lazy_pattern(r"[\s>|*-]*(?:\w{1,10}:)?[\s\"'`*-]*\Z")
 
 
 def _is_alone(lowered: str, start: int, end: int) -> bool:
@@ -886,8 +886,8 @@ _PAIR = (
     r"(?P<user>[a-z][\w.@+\\-]{1,24}?)[\"'`]?"
     r"(?P<and>[ ]?(?://|[/|:、])[ ]?|,[ ]?|[ ](?:and|with|und|et|y|e|i|a|en|och|ve|и|和|con|mit|/|-|–)[ ])"
 )
-_STRONG_AND = re.compile(r"[ ]?(?://|[/|:])[ ]?")
-_NO_LOGIN = re.compile(r"[\w.-]+\.[a-z]{2,4}(?:[/:]|\Z)|.*@[\w-]+\.|.*/.*/|https?\b|.*::")
+_STRONG_AND = lazy_pattern(r"[ ]?(?://|[/|:])[ ]?")
+_NO_LOGIN = lazy_pattern(r"[\w.-]+\.[a-z]{2,4}(?:[/:]|\Z)|.*@[\w-]+\.|.*/.*/|https?\b|.*::")
 
 
 def is_login_password(candidate: Candidate) -> bool:
@@ -913,7 +913,7 @@ def is_login_password(candidate: Candidate) -> bool:
     return shape.points >= 1
 
 
-_INTRODUCED = re.compile(r"(?:it's|its|is|are|use|using|with|enter|as|mit|avec|con|com|met|als|ist|sind)[ ][\"'`]?\Z")
+_INTRODUCED = lazy_pattern(r"(?:it's|its|is|are|use|using|with|enter|as|mit|avec|con|com|met|als|ist|sind)[ ][\"'`]?\Z")
 
 
 def is_pair(candidate: Candidate) -> bool:
@@ -943,8 +943,8 @@ def _logins(lowered: str) -> Iterator[int]:
 
 
 _APART = 40
-_HAS_PAIR = re.compile(r"[/|:、,][ ]?[^\s,]|[ ](?:and|with|und|et|y|e|i|a|en|och|ve|и|和|con|mit|/|-|–)[ ]")
-_USER_BEGINS = re.compile(rf"(?<![\w.@/\\$-])(?:{'|'.join(_USERS)})(?=[ ]?[/:]|, | (?:and|und|with|mit) )")
+_HAS_PAIR = lazy_pattern(r"[/|:、,][ ]?[^\s,]|[ ](?:and|with|und|et|y|e|i|a|en|och|ve|и|和|con|mit|/|-|–)[ ]")
+_USER_BEGINS = lazy_pattern(rf"(?<![\w.@/\\$-])(?:{'|'.join(_USERS)})(?=[ ]?[/:]|, | (?:and|und|with|mit) )")
 
 
 def _users(lowered: str) -> Iterator[int]:
@@ -953,9 +953,9 @@ def _users(lowered: str) -> Iterator[int]:
 
 # A table with a column of passwords.
 
-_HEADING = re.compile(r"(?P<before>(?:[^\n,;|\t]{0,40}[,;|\t]){1,8})[ ]{0,20}[^\n,;|\t]{0,24}\Z")
-_ENDS_HEADING = re.compile(r"[a-zа-я]{0,4}[\"'`*]{0,2}(?:[ ]\([^)\n]{0,20}\))?[ ]{0,20}(?:[,;|\t]|$)", re.M)
-_RULED = re.compile(r"[-+|:= ]{3,}")
+_HEADING = lazy_pattern(r"(?P<before>(?:[^\n,;|\t]{0,40}[,;|\t]){1,8})[ ]{0,20}[^\n,;|\t]{0,24}\Z")
+_ENDS_HEADING = lazy_pattern(r"[a-zа-я]{0,4}[\"'`*]{0,2}(?:[ ]\([^)\n]{0,20}\))?[ ]{0,20}(?:[,;|\t]|$)", re.M)
+_RULED = lazy_pattern(r"[-+|:= ]{3,}")
 _MAX_ROWS = 200
 
 
