@@ -78,3 +78,11 @@ def test_every_rule_compiles_to_the_same_pattern(monkeypatch: pytest.MonkeyPatch
         for _ in range(2):  # made, and read
             ours = patterns.compiled(source, flags)
             assert (ours, ours.flags, dict(ours.groupindex)) == (by_python, by_python.flags, dict(by_python.groupindex))
+
+
+@pytest.mark.parametrize("kept", [(0, b"\x01\x02\x03\x04" * 3, 1, {}, (None, None)), (0,), "x"])
+def test_what_the_engine_refuses_is_compiled_by_python(monkeypatch: pytest.MonkeyPatch, kept: object) -> None:
+    monkeypatch.setattr(patterns, "_kept", {("(tide)", 0): kept})
+    found = patterns.compiled("(tide)").fullmatch("tide")
+    assert found is not None
+    assert found[1] == "tide"

@@ -31,16 +31,19 @@ _new = 0
 
 
 def compiled(source: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`, from what is kept."""
+    """As `re.compile`, from what is kept; by it, where Python has other innards than those used here."""
     global _new  # noqa: PLW0603
-    known = _kept.get((source, int(flags)))
-    if known is None:
-        _kept[source, int(flags)] = known = _made(source, int(flags))
-        _new += 1
-    import _sre  # type: ignore[import-not-found] # noqa: PLC0415 - of CPython, as are the others here
+    try:
+        import _sre  # type: ignore[import-not-found] # noqa: PLC0415 - of CPython, as are the others here
 
-    all_flags, code, *others = known
-    found: re.Pattern[str] = _sre.compile(source, all_flags, memoryview(code).cast("I").tolist(), *others)
+        known = _kept.get((source, int(flags)))
+        if known is None:
+            _kept[source, int(flags)] = known = _made(source, int(flags))
+            _new += 1
+        all_flags, code, *others = known
+        found: re.Pattern[str] = _sre.compile(source, all_flags, memoryview(code).cast("I").tolist(), *others)
+    except (ImportError, AttributeError, TypeError, ValueError, RuntimeError):
+        return re.compile(source, flags)
     return found
 
 
