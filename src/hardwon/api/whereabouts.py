@@ -102,7 +102,7 @@ def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
     known = draw(history, worded=False)
     at = now()
     found = []
-    for command in commands_told([trip.ran for trip in history], 1, scripts_of(here(db, project))):
+    for command in commands_told(history, 1, scripts_of(here(db, project))):
         own = {*terms(command.text), *terms(command.key), *terms(command.purpose)}
         shared = len(wanted & own) / len(wanted) if wanted else 1.0
         if shared and command.worked:
