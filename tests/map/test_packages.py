@@ -39,12 +39,14 @@ def root(home: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("package", "other"), [("tide", "shoal"), ("shoal", "tide")])
-def test_in_a_package_its_own_files_and_commands_come_first(root: Path, package: str, other: str) -> None:
+def test_in_a_package_its_own_files_come_first_and_its_own_checks_are_told(
+    root: Path, package: str, other: str
+) -> None:
     with Hardwon() as memory:
         found = memory.map(str(root / "packages" / package), task="mend the reader")
     assert [one.path.split("/")[1] for one in found.files] == [package, package, other, other]
     runs = [one.command for one in found.commands if "vitest" in one.command]
-    assert runs == [f"cd packages/{package} && vitest run", f"cd packages/{other} && vitest run"]
+    assert runs == [f"cd packages/{package} && vitest run"]
 
 
 def test_a_task_that_names_a_package_at_the_top_gets_its_commands_first(root: Path) -> None:

@@ -14,7 +14,7 @@ from hardwon.errors import HardwonError, NotFound
 from hardwon.map.draw import commands_told, draw, here, known_of, scripts_of, title, trips
 from hardwon.map.known import VISITS_KEPT
 from hardwon.map.signals import Ranked
-from hardwon.map.wording import command_why, why
+from hardwon.map.wording import command_why, commands_for, why
 from hardwon.model.nouns import Habit, Hit, Map, Place, Resumption, Visitor
 from hardwon.store import projects, sessions
 from hardwon.store.database import Database
@@ -47,7 +47,7 @@ def map_of(db: Database, project: str, task: str, limit: int, folder: str = "") 
     )
     commands = tuple(
         Habit(command=command.text, score=round(score, 4), why=command_why(command, ranked.known, at))
-        for score, command in ranked.commands[:limit]
+        for score, command in commands_for(ranked)[:limit]
     )
     told = "\n".join([*(f"{one.path}: {one.why}" for one in files), *(f"{one.command}: {one.why}" for one in commands)])
     return Map(files=files, commands=commands, tokens=estimate(told))
