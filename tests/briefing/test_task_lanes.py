@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from hardwon import Attempt, Hardwon, Outcome
 from hardwon.sessions.project import Project
@@ -50,6 +51,28 @@ def test_a_try_is_told_briefly_and_only_if_its_task_says_something(home: Path) -
         for question in (f"{task} in importer.py", "address 3 in importer.py"):
             (told,) = [line.text for line in memory.bootstrap("reef", task=question).lines if line.kind == "attempt"]
             assert told.endswith("and say so in the… → failure (tide/importer.py, docs/notes.md).")
+
+
+def test_a_try_that_does_not_speak_of_the_task_is_told_to_nobody(home: Path) -> None:
+    with Hardwon(home) as memory:
+        tried = [
+            Attempt("have a look at the review comments", files=["website/docs/update.md"], outcome=Outcome.FAILURE),
+            Attempt("please update the docs of the harbour", files=["docs/a.md"], outcome=Outcome.UNKNOWN),
+            Attempt("Create a plan for the tide tests", files=["a.py"], outcome=Outcome.FAILURE, reflection="fix it"),
+        ]
+        for one in tried:
+            memory.journal.log(structs.replace(one, project="reef"))
+        assert next(one.attempt.task for one in memory.journal.similar("update the docs")) == tried[1].task
+        for task in ("update the docs", "make the tide tests of the harbour run in parallel"):
+            assert not [line for line in memory.bootstrap("reef", task=task).lines if line.kind == "attempt"]
+
+
+def test_of_a_try_no_file_is_told_that_lay_in_a_folder_of_the_moment(home: Path) -> None:
+    files = ["$d/main.go", "~\\AppData\\Local\\Temp\\x\\spec.md", "/tmp/y/z.py", "D:\\reef\\src\\tide.go"]
+    with Hardwon(home) as memory:
+        memory.journal.log(Attempt("Mend the tide reader", outcome=Outcome.FAILURE, files=files, project="reef"))
+        (line,) = [one for one in memory.bootstrap("reef", task="mend the tide reader").lines if one.kind == "attempt"]
+    assert line.text.endswith("Mend the tide reader → failure (src/tide.go).")
 
 
 def test_an_old_try_is_worth_less_than_a_recent_one(home: Path) -> None:

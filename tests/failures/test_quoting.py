@@ -12,6 +12,7 @@ from hardwon.failures.quoting import (
     error_line,
     example,
     is_an_answer,
+    retold,
     says_what_failed,
     titled,
     told_command,
@@ -170,9 +171,40 @@ def test_what_lost_its_words_is_not_told(line: str) -> None:
 
 def test_of_an_answer_that_lost_its_words_lists_name_the_command() -> None:
     masked = "`gh pr edit`: is being deprecated in … of the new … <url>"
-    assert titled(masked, "git") == "`gh pr edit` failed; the server's answer is not quoted"
+    assert titled(masked, "git") == "`gh pr edit` failed with a server's answer: `hardwon why` shows it"
+    assert titled(masked.replace("gh", "cat && gh", 1), "git") == titled(masked, "git"), "who spoke, not who prepared"
     for told, family in ((masked, "generic"), ("`gh api`: No … found for the ref … (HTTP 404)", "git")):
         assert titled(told, family) == told
+
+
+@pytest.mark.parametrize(
+    ("leads", "told"),
+    [
+        (["cd …/tides/reef", "cd /c%3A/srv/tides/reef", "cd 'reef'"], "`cd …/reef`: no path"),
+        (["cd …/tides/reef", "cd ebb", "cd …/tides/reef", "cd flow"], "`cd …/tides/reef, ebb, …`: no path"),
+    ],
+)
+def test_of_steps_into_folders_that_are_not_there_their_own_names_are_told(leads: list[str], told: str) -> None:
+    assert example([f"`{lead}`: no path" for lead in leads], "generic") == told
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "told"),
+    [
+        ("Build failed with 4 error(s) in 2.5s", "cd a && dotnet build", "`dotnet build`: Build failed"),
+        ("--- FAIL: TestEbb/flow (0.11s)", "go test ./... | tail", "`go test ./...`: --- FAIL: TestEbb/flow"),
+        ("FAIL …/reef/tide 21.236s", "go test ./tide", "`go test ./tide`: FAIL …/reef/tide"),
+        ("tide: C:REDACTED.zsh", "tide path 'x'; ls", "`tide path` failed"),
+        ("`npm test`: 3 tides missing (2.5s)", "npm test", "`npm test`: 3 tides missing"),
+        ("Test 'ebb' timed out after 5000ms", "bun test", "Test 'ebb' timed out after 5000ms"),
+        ("Cannot find module 'tide'", "npm test", "Cannot find module 'tide'"),
+    ],
+)
+def test_no_title_is_a_count_or_a_duration_and_one_without_words_is_named_by_its_command(
+    words: str, command: str, told: str
+) -> None:
+    assert retold(words, command, "generic") == told
+    assert retold(told, command, "generic") == told
 
 
 @pytest.mark.parametrize(
@@ -251,7 +283,7 @@ def test_what_came_from_the_network_is_not_quoted(tool: str, command: str) -> No
     [
         ([], ""),
         (["tide: not primed"], "tide: not primed"),
-        (["`cd ebb`: no path", "`cd flow`: no path"], "`cd …`: no path"),
+        (["`cd ebb`: no path", "`cd flow`: no path"], "`cd ebb, flow`: no path"),
         (["`make ebb`: no path", "`npm run ebb`: no path"], "no path"),
         (
             ["cat: docs/part-07.md: No such file", "cat: docs/part-11.md: No such file"],

@@ -481,6 +481,42 @@ def test_a_companion_is_named_by_its_whole_path(home: Path, tmp_path: Path) -> N
     assert why["src/south/gate.py"].startswith("touched in 6 of 6 sessions with src/south/provider.py")
 
 
+def test_for_a_task_the_map_tells_its_checks_and_the_few_commands_that_have_to_do_with_it(
+    home: Path, tmp_path: Path
+) -> None:
+    written = []
+    for day in range(1, 9):
+        about = "publish the package" if day in (3, 6) else f"mend the reader, case {day}"
+        session = ClaudeSession(f"s{day}", day=day).user(about).edit("/srv/work/reef/src/tide.py", "x")
+        session.run("pytest", "ok").run("git add -A && git commit -m x && git push", "ok").run("tide sync", "ok")
+        if day in (3, 6):
+            session.run("bun scripts/upload.ts", "ok")
+        written.append(session.write(tmp_path))
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        found = [one.command for one in memory.map("reef", task="publish to npm").commands]
+        assert found == ["bun scripts/upload.ts", "pytest"], "what ran for tasks like it, and how it is checked"
+        assert [one.command for one in memory.map("reef", task="push the branch").commands] == ["git push", "pytest"]
+        told = memory.bootstrap("reef", task="mend the reader of the tide").text
+        assert "- checked with `pytest`" in told
+        assert len(memory.map("reef").commands) > 4, "without a task all of them"
+
+
+def test_a_file_whose_name_the_task_spells_out_is_told(home: Path, tmp_path: Path) -> None:
+    written = []
+    for day in range(1, 12):
+        session = ClaudeSession(f"s{day}", day=day).user(f"case {day}")
+        for name in ("Tide", "Shoal", "Reef", "Coral", "Kelp"):
+            session.edit(f"/srv/work/reef/src/{name}.cs", "x")
+        if day == 2:
+            session.edit("/srv/work/reef/src/BatchProcessor.cs", "x")
+        written.append(session.run("dotnet test", "ok").write(tmp_path))
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        told = memory.bootstrap("reef", task="fix the failing batch processor").text
+    assert '- `src/BatchProcessor.cs`: its name has "batch"' in told
+
+
 def test_how_to_run_something_is_not_every_command_with_run_in_it(home: Path, tmp_path: Path) -> None:
     written = [
         ClaudeSession(f"s{day}", day=day).user("go on").run("go test ./...", "ok").run("golangci-lint run", "ok")

@@ -39,12 +39,14 @@ def root(home: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("package", "other"), [("tide", "shoal"), ("shoal", "tide")])
-def test_in_a_package_its_own_files_and_commands_come_first(root: Path, package: str, other: str) -> None:
+def test_in_a_package_its_own_files_come_first_and_its_own_checks_are_told(
+    root: Path, package: str, other: str
+) -> None:
     with Hardwon() as memory:
         found = memory.map(str(root / "packages" / package), task="mend the reader")
     assert [one.path.split("/")[1] for one in found.files] == [package, package, other, other]
     runs = [one.command for one in found.commands if "vitest" in one.command]
-    assert runs == [f"cd packages/{package} && vitest run", f"cd packages/{other} && vitest run"]
+    assert runs == [f"cd packages/{package} && vitest run"]
 
 
 def test_a_task_that_names_a_package_at_the_top_gets_its_commands_first(root: Path) -> None:
@@ -77,3 +79,34 @@ def test_a_command_of_a_folder_that_one_session_went_to_is_no_package(home: Path
         known = known_of(memory.reading(), memory.store.projects()[0].id)
     assert [(one.key, one.text, one.worked) for one in known.commands] == [("make test", "make test", [0, 1, 2])]
     assert at_start(known)[0] == "test: `make test` (ran in 3 sessions, passed in all)"
+
+
+def test_a_command_with_and_without_the_step_into_its_folder_is_one_told_where_it_mostly_passed(
+    home: Path, tmp_path: Path
+) -> None:
+    lines = ["cd src && go test ./...", "go test ./...", "cd src && go test ./tide", "cd e2e && go test ./..."]
+    written = [
+        ClaudeSession(f"s{day}", day=day).user("go on").run(line, "ok").write(tmp_path)
+        for day, line in enumerate(lines, 1)
+    ]
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        known = known_of(memory.reading(), memory.store.projects()[0].id)
+    assert [(one.text, one.worked) for one in known.commands] == [("cd src && go test", [0, 1, 2, 3])]
+    assert at_start(known)[0] == "test: `cd src && go test` (ran in 4 sessions, passed in all)"
+
+
+@pytest.mark.parametrize(("edits", "told"), [(True, "cd src && go test"), (False, "go test")])
+def test_a_folder_that_output_named_is_told_where_sessions_had_work_in_it(
+    home: Path, tmp_path: Path, *, edits: bool, told: str
+) -> None:
+    written = []
+    for day in (1, 2, 3):
+        session = ClaudeSession(f"s{day}", day=day).user("go on").run("cat README.md", "Run `cd src && go test ./...`.")
+        if edits:
+            session.edit("/srv/work/reef/src/tide.go", "x")
+        written.append(session.run("cd src && go test ./...", "ok").write(tmp_path))
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        known = known_of(memory.reading(), memory.store.projects()[0].id)
+    assert [one.text for one in known.commands] == [told]

@@ -142,6 +142,69 @@ def test_a_failure_is_counted_where_it_can_be_told_whose_it_is() -> None:
     assert (alone.failed, alone.broken) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("line", "printed", "told", "fails"),
+    [
+        ("go vet ./... && go test ./... | grep -v ok | head -5", "--- FAIL: TestTide (0.1s)", "", "go test"),
+        ("git stash && go test ./a | grep FAIL; git stash pop", "FAIL reef/a 0.1s", "", "go test"),
+        ("go build ./... && go test ./... | tail -5", "a.go:1:2: undefined: tide", "", "go build"),
+        ("npm run lint && npm test", "3 problems", "npm run lint", "npm run lint"),
+        ("npm run lint && npm test", "3 problems", "npm run && npm test", ""),
+        ("cd src && go test ./...", "bash: cd: src: No such file or directory", "", ""),
+    ],
+)
+def test_of_several_commands_that_one_has_failed_whose_report_exit_code_or_failure_says_so(
+    line: str, printed: str, told: str, fails: str
+) -> None:
+    found = ran([Call("run", "Bash", line, ok=False, told=told)], [printed])
+    assert [one.command for one in found if one.failed] == ([fails] if fails else [])
+    assert not any(one.worked for one in found)
+
+
+def test_a_test_run_whose_own_report_is_red_has_failed_though_a_pipe_hid_its_exit_code() -> None:
+    call = Call("run", "Bash", "go vet ./... && go test ./... | grep -v ok", ok=True)
+    found = {one.command: one for one in ran([call], ["--- FAIL: TestTide (0.1s)"])}
+    assert (found["go test"].worked, found["go test"].failed, found["go test"].broken) == (0, 1, 1)
+    assert (found["go vet"].worked, found["go vet"].failed) == (1, 0)
+
+
+def test_what_was_refused_has_neither_failed_nor_passed() -> None:
+    assert ran([Call("run", "Bash", "go test ./...", ok=False, end="not run")], ["The user refused"]) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python3 -c \"\nwith open('a.py') as f:\n    old = '''\nbuild x\n",  # its end was cut off
+        "foreach ($f in $files) { x }",
+        "function Mend($f) { Get-Content $f }\nMend 'a.md'",
+        "mend() { cat $1; }; mend a.md",
+        "/tmp/scratch/tide-test --all",
+        '"$SCRATCH/tide.exe" print',
+        "bash",
+        "pwsh -Command Get-Host",
+    ],
+)
+def test_lines_of_scripts_and_programs_of_a_moment_are_no_commands(line: str) -> None:
+    assert ran([Call("run", "Bash", line, ok=True)], at=place("~/src/reef", "~/src/reef")) == []
+
+
+def test_a_program_that_is_told_what_to_do_is_one_command_for_each_thing() -> None:
+    lines = ["tide sync --all", "tide sync", "tide list", "/usr/local/bin/tide sync", "vale docs/a.md", "pytest tests"]
+    found = ran([Call("run", "Bash", line, ok=True) for line in lines], at=place("~/src/reef", "~/src/reef"))
+    assert [(one.command, one.worked) for one in found] == [
+        ("tide sync", 3), ("tide list", 1), ("vale", 1), ("pytest", 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "there", ["D:/reef/src", "d:\\reef\\src", "/d/reef/src", "/mnt/d/reef/src", "/cygdrive/d/reef/src"]
+)
+def test_a_drive_is_one_in_every_shell(there: str) -> None:
+    (found,) = ran([Call("run", "Bash", f"cd {there} && go test ./...", ok=True)], at=place("D:/reef", "D:/reef"))
+    assert found.text == "cd src && go test ./..."
+
+
 def test_a_command_that_output_named_first_is_marked_as_proposed() -> None:
     calls = [Call("read", "Read", "README.md", ok=True), Call("run", "Bash", "make tide && make reef", ok=True)]
     found = ran(calls, ["Always run `make tide` first.", "make reef: done"])

@@ -728,6 +728,8 @@ def test_a_typed_sentence_that_may_be_a_rule_is_decided_on_and_the_decision_take
 def test_a_row_that_stands_for_several_is_told_by_what_they_have_in_common() -> None:
     conflicts = [f"CONFLICT (content): Merge conflict in {name}" for name in ("src/a.ts", "bun.lock", "src/deep/b.ts")]
     assert _in_common(conflicts) == "CONFLICT (content): Merge conflict in …"
+    both = [*conflicts, "CONFLICT (add/add): Merge conflict in tide.py"]
+    assert _in_common(both) == "CONFLICT … Merge conflict in …"
     unformatted = [f"would reformat the whole file again ({name}.py)" for name in "ab"]
     assert _in_common(unformatted) == "would reformat the whole file again …"
     assert _in_common([f"{name}.cs: error IDE0055: Fix formatting" for name in "ab"]).startswith("error IDE0055")

@@ -114,7 +114,15 @@ def _together(db: Database, fixes: list[Fix]) -> list[Fix]:
 
 
 def _in_common(errors: list[str]) -> str:
-    """The words with which all begin or, where these are few, end; those of the newest where nothing is the same."""
+    """The words that all have in their places, or with which they begin or, where these are few, end.
+
+    Those of the newest where nothing is the same.
+    """
+    words = [error.split(" ") for error in errors]
+    if len({*map(len, words)}) == 1:
+        told = [each[0] if len({*each}) == 1 else "…" for each in zip(*words, strict=True)]
+        if 2 * told.count("…") < len(told):
+            return " ".join(told).lstrip("… ")
     begin, end = _same(errors), _same([error[::-1] for error in errors])[::-1]
     said = f"{begin} …" if len(begin) >= max(len(end), _LEAST_IN_COMMON) else end
     return said if len(said) >= _LEAST_IN_COMMON else errors[0]

@@ -11,7 +11,7 @@ from hardwon.clock import moment, now
 from hardwon.map.draw import commands_told, draw, here, known_of, scripts_of, title, trips
 from hardwon.map.known import VISITS_KEPT
 from hardwon.map.signals import Ranked
-from hardwon.map.wording import command_why, why
+from hardwon.map.wording import command_why, commands_for, why
 from hardwon.model.nouns import Habit, Map, Place, Visitor
 from hardwon.store import projects, sessions
 from hardwon.store.database import Database
@@ -31,7 +31,7 @@ def map_of(db: Database, project: str, task: str, limit: int, folder: str = "") 
     )
     commands = tuple(
         Habit(command=command.text, score=round(score, 4), why=command_why(command, ranked.known, at))
-        for score, command in ranked.commands[:limit]
+        for score, command in commands_for(ranked)[:limit]
     )
     told = "\n".join([*(f"{one.path}: {one.why}" for one in files), *(f"{one.command}: {one.why}" for one in commands)])
     return Map(files=files, commands=commands, tokens=estimate(told))
@@ -86,7 +86,7 @@ def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
     known = draw(history, worded=False)
     at = now()
     found = []
-    for command in commands_told([trip.ran for trip in history], 1, scripts_of(here(db, project))):
+    for command in commands_told(history, 1, scripts_of(here(db, project))):
         own = {*terms(command.text), *terms(command.key), *terms(command.purpose)}
         shared = len(wanted & own) / len(wanted) if wanted else 1.0
         if shared and command.worked:

@@ -15,12 +15,14 @@ from hardwon.store.attempts import AttemptLine
 from hardwon.store.database import Database
 from hardwon.text.normalise import named_in
 from hardwon.text.shown import day, one_line
-from hardwon.text.words import unique_terms
+from hardwon.text.words import terms, unique_terms
 
 _FAILURES_TOLD = 3
 _SUCCESSES_TOLD = 2
 _LEAST_ALIKE = 0.5
 """How like an earlier try must be; half of the words alone are a coincidence."""
+_LEAST_WORDS_SHARED = 2
+_LEAST_SHARE_OF_WORDS = 0.5
 _CONSIDERED = 20
 _FILES_NAMED = 2
 _LEAST_WORDS_OF_A_TASK = 2
@@ -29,20 +31,24 @@ _TASK_CHARACTERS = 100
 _QUOTE_CHARACTERS = 140
 _WEIGHT = 0.7
 _MORE_FOR_A_NAMED_FILE = 0.3
+_OF_A_MOMENT = re.compile(r"(?i)\$|(?:^|[\\/])(?:te?mp|scratch(?:pad)?)[\\/]")
+"""A path with a variable of its shell, or of a folder that is emptied."""
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
+_WHOLE_PATH = re.compile(r"[/~\\]|[A-Za-z]:[\\/]")
 _OUTCOMES = (*FAILED, Outcome.SUCCESS)
 
 
 def attempt_lines(db: Database, project: str, task: str, fresh: Callable[[int], float]) -> list[Line]:
-    """Tries most like the task, failed ones first; to have touched a file that the task names counts, too.
+    """Tries most like the task in the journal's order, failed ones first; to have touched a file that it names counts.
 
-    Of those that worked only what says how it was done. `fresh` tells what is left of a line's worth after so long.
+    They must speak of it themselves: words that only a path or an output shares with it are a coincidence. Of those
+    that worked only what says how it was done. `fresh` tells what is left of a line's worth after so long.
     """
     if not attempts.any_there(db):
         return []
     files = named_in(task)
-    wanted = [outcome.value for outcome in _OUTCOMES]
-    alike = similar(db, task, files=files, outcomes=wanted, project=project, limit=_CONSIDERED)
+    said = set(unique_terms(task))
+    alike = similar(db, task, files=files, project=project, limit=_CONSIDERED)
     told = {row.id: row for row in attempts.told(db, [found.id for found in alike])}
     failed: list[Line] = []
     worked: list[Line] = []
@@ -50,12 +56,19 @@ def attempt_lines(db: Database, project: str, task: str, fresh: Callable[[int], 
         row = told[found.id]
         touched = sorted(path for path in row.files if any(_same(path, name) for name in files))
         score = min(1.0, found.score + (_MORE_FOR_A_NAMED_FILE if touched else 0.0))
-        if score >= _LEAST_ALIKE and may_be_told(row):
+        about = touched or _speaks_of(said, row)
+        if row.outcome in _OUTCOMES and score >= _LEAST_ALIKE and about and may_be_told(row):
             lines = worked if row.outcome == Outcome.SUCCESS else failed
             lines.append(_line(row, score, fresh(row.started_at), touched))
     for lines in (failed, worked):
         lines.sort(key=lambda line: (-line.score, line.id))
     return failed[:_FAILURES_TOLD] + worked[:_SUCCESSES_TOLD]
+
+
+def _speaks_of(said: set[str], row: AttemptLine) -> bool:
+    """Whether who wrote it down used half of the words of the task, two at least where it has so many."""
+    own = {*terms(row.task), *terms(row.approach), *terms(row.reflection)}
+    return len(said & own) >= max(min(len(said), _LEAST_WORDS_SHARED), len(said) * _LEAST_SHARE_OF_WORDS)
 
 
 def gives_orders(text: str) -> bool:
@@ -111,7 +124,7 @@ def said_of(row: AttemptLine, touched: Sequence[str] = ()) -> str:
     by = f", by {_by(row)}" if _by(row) else ""
     came = "" if worked else f" → {row.outcome}"
     error = f" with {row.signature}" if row.signature and not worked else ""
-    shown = list(dict.fromkeys([*touched, *row.files]))[:_FILES_NAMED]
+    shown = [path for path in dict.fromkeys([*touched, *row.files]) if not _OF_A_MOMENT.search(path)][:_FILES_NAMED]
     files = f" ({', '.join(one_line(_short(path)) for path in shown)})" if shown else ""
     learned = f" Learned: {_learned(row)}." if _learned(row) else ""
     return shortened(f"{about}{by}{came}{error}{files}.") + learned
@@ -134,4 +147,4 @@ def _same(path: str, name: str) -> bool:
 
 def _short(path: str) -> str:
     """A path of this machine by its last two names: the folders above are the same for all."""
-    return "/".join(path.split("/")[-2:]) if path.startswith(("/", "~")) else path
+    return "/".join(re.split(r"[\\/]", path)[-2:]) if _WHOLE_PATH.match(path) else path

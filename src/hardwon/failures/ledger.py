@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from hardwon.failures import provenance, tools
 from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, is_consequence, joined
 from hardwon.failures.fixes import follow
-from hardwon.failures.quoting import error_line, says_what_failed
+from hardwon.failures.quoting import error_line, is_refusal, says_what_failed
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
 from hardwon.failures.tools import checks, looks
@@ -539,7 +539,7 @@ def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
 __all__ = ["Findings", "Turn", "examine", "occurrence", "turns"]
 
 
-_OF_A_SCREEN = ("text", "test-report", "piped")
+OF_A_SCREEN = ("text", "test-report", "piped")
 """How it is known that a call failed whose transcript kept what a terminal showed: prompts, echoes and all."""
 
 
@@ -578,17 +578,21 @@ def examine(session: Session) -> Findings:
     return Findings(list(failures.values()), _first_per_failure(counted), list(tried.values()))
 
 
+def never_ran(turn: Turn, failure: Occurrence | None = None) -> bool:
+    """Stopped or refused by the user or by the agent's own program, or another call of the same message failed."""
+    refused = failure is not None and (failure.family == "agent" or is_refusal(failure.words))
+    return refused or turn.stopped or "Sibling tool call errored" in turn.output[:80]
+
+
 def occurrence(turn: Turn) -> Occurrence | None:
     """The failure that a call shows; None where it did not fail, was stopped, or only answered no."""
     result = turn.result
-    if result is None or not turn.failed or turn.stopped:
+    if result is None or not turn.failed or never_ran(turn):
         return None
-    if "Sibling tool call errored" in result.text[:80]:
-        return None  # another call of the same message failed, not this one
     if result.exit_code == 1 and tools.exit_one_is_an_answer(turn.call.command):
         return None
     command = turn.call.command or turn.call.name
-    screen = turn.call.command and result.evidence in _OF_A_SCREEN
+    screen = turn.call.command and result.evidence in OF_A_SCREEN
     output = "\n".join(printed(command, result.text)) if screen else result.text
     found = fingerprint(output, turn.call.command)
     if found is not None and not turn.call.command:

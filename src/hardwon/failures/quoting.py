@@ -411,6 +411,8 @@ def example(lines: Sequence[str], family: str) -> str:
     newest = lines[0] if lines else ""
     if len({*lines}) < 2:
         return newest
+    if len({without_speaker(line) for line in lines}) == 1 and (into := _into_folders(_leads_by_number(lines))):
+        return f"{into}{without_speaker(newest)}"
     if family == "hook" and (step := re.match(r"(.+?)(?: … .+)? failed\b", newest)):
         return f"{step.group(1)} failed"
     usual, times = Counter(lines).most_common(1)[0]
@@ -445,6 +447,27 @@ def _in_common(lines: Sequence[str], usual: str) -> str:
         return usual
     told = [_alike(words) if len({*words}) > 1 else words[0] for words in each]
     return f"{lead}{' '.join(told)}" if all(told) else usual
+
+
+def _leads_by_number(lines: Sequence[str]) -> list[str]:
+    """The command before each, those of most lines first."""
+    return [found[0] if (found := _LEAD.match(line)) else "" for line, _ in Counter(lines).most_common()]
+
+
+_INTO_A_FOLDER = lazy_pattern(r"^`cd [\"']?(.*?)[\"']?`: $")
+_FOLDERS_TOLD = 2
+
+
+def _into_folders(leads: Sequence[str]) -> str:
+    """Steps into folders by the folders' own names: the one that all share, else the first ones."""
+    found = [step[1] for lead in leads if (step := _INTO_A_FOLDER.match(lead))]
+    if len(found) < len(leads):
+        return ""
+    names: dict[str, set[str]] = {}
+    for path in found:
+        names.setdefault(re.split(r"[/\\]", path.rstrip("/\\"))[-1], set()).add(path)
+    told = [next(iter(paths)) if len(paths) == 1 else f"…/{name}" for name, paths in names.items()]
+    return f"`cd {', '.join([*told[:_FOLDERS_TOLD], *(['…'] if len(told) > _FOLDERS_TOLD else [])])}`: "
 
 
 def _alike_lead(leads: Sequence[str]) -> str:
@@ -488,12 +511,12 @@ _ONLY_COUNTS = lazy_pattern(
     r"|^command '.*' exited with status \d+$|\bERR_PNPM_RECURSIVE|\bELIFECYCLE\b|\berror run failed: tests failed\b"
     r"|^(?:\w+ )?(?:restore|build|tests?|check|run)(?: run)? (?:failed|errors?)\W*$|^FAIL\s+\S+(?:\s+\S+)?$"
     r"|^some (?:errors|warnings) were emitted while running checks\b"  # biome
-    r"|\.\.\. [\d.]+s$|^--- FAIL: \S+ \([\d.]+s\)$|^(?:FAILED|ERROR) \S+::\S+$"
+    r"|\.\.\. [\d.]+s$|^--- FAIL: \S+(?: \([\d.]+s\))?$|^[\w-]+\.[\w.-]+ failed$|^(?:FAILED|ERROR) \S+::\S+$"
     r"|^(?:\w*error:? )?(?:request failed with status code|status(?: code)?|http(?:/[\d.]+| error| status)?)[ :]+"
     r"(?:\d{3}|…)(?:[: ]+(?:ok|not found|forbidden|bad request|unauthorized|internal server error|service unavailable"
     r"|bad gateway|gateway time-?out|too many requests|conflict|unprocessable \w+))?\W*$"
 )
-_ANY = lazy_pattern(r"^`…`: |^… ")
+_ANY = lazy_pattern(r"^`…`: |^… |^`[^`]+` failed$")
 _LEAD = lazy_pattern(r"^`[^`]+`: ")
 
 
@@ -558,7 +581,35 @@ def titled(error: str, family: str) -> str:
     said = without_speaker(error)
     if family not in _ANSWERS or len(_MASK.findall(said)) < 2 or "HTTP " in said:
         return error
-    return f"{error[: -len(said)].rstrip(': ') or 'a request'} failed; the server's answer is not quoted"
+    called = error[: -len(said)].strip("`: ").split(" && ")
+    asked = [one for one in called if tools.asks_elsewhere(one.partition(" ")[0])] or called
+    lead = f"`{' && '.join(asked)}`" if all(asked) else "a request"
+    return f"{lead} failed with a server's answer: `hardwon why` shows it"
+
+
+_MEASURED = lazy_pattern(
+    r"(?: with \d+ (?:error|warning)(?:s|\(s\))?)?(?:(?:,? duration:| in) \d+(?:\.\d+)? ?m?s| \(\d+(?:\.\d+)? ?m?s\))?$"
+)
+"""How long it took, and how many there were: another number each time."""
+_FAILED_IN = lazy_pattern(r"^(FAIL\s+\S+)\s+\d+(?:\.\d+)?s$")
+_MASKED = lazy_pattern(r"\S*REDACTED\S*|‹[^›]*›|\S*…\S*|<\w+>")
+
+
+def retold(words: str, command: str, family: str) -> str:
+    """An error without what it measured; one that masks or counts have emptied by the command that failed."""
+    said = without_speaker(words)
+    bare = _FAILED_IN.sub(r"\1", _MEASURED.sub("", said))
+    left = _MASKED.sub("", bare).split()
+    if left and left[0].endswith(":") and len(left) > 1:
+        left = left[1:]  # who says it
+    if not any(re.search(r"[A-Za-z]{2}", word) and not word.endswith(":") for word in left):
+        called = told_command(command, said, family=family)
+        return f"`{called}` failed" if called else words
+    lead = words[: len(words) - len(said)]
+    if not lead and bare != said and _ONLY_COUNTS.search(said):
+        called = told_command(command, bare, family=family)
+        lead = f"`{called}`: " if called else ""
+    return f"{lead}{bare}"
 
 
 def is_refusal(line: str) -> bool:

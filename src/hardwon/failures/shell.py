@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hardwon.text.normalise import lazy_pattern
 
-_HEREDOC = lazy_pattern(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2[ \t]*(?=\n|$)|\Z)", re.DOTALL)
+HEREDOC = lazy_pattern(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2[ \t]*(?=\n|$)|\Z)", re.DOTALL)
 _SEPARATORS = lazy_pattern(r"&&|\|\||;;?|\n|\|&?|&(?=\s*$)")
 _QUOTED = lazy_pattern(r"\$'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|\$\([^()]*\)|`[^`]*`", re.DOTALL)
 _WORD = lazy_pattern(
@@ -84,7 +84,7 @@ def commands(line: str) -> tuple[Command, ...]:
     """The commands of a line in order, without those that only get into place."""
     bodies: list[str] = []
     folder, line = ran_in(line)
-    plain = _HEREDOC.sub(lambda found: _kept_apart(found, bodies), line)
+    plain = HEREDOC.sub(lambda found: _kept_apart(found, bodies), line)
     found: list[Command] = []
     pipelines = _pipelines(plain)
     for number, (elements, follows) in enumerate(pipelines):
@@ -103,14 +103,14 @@ def commands(line: str) -> tuple[Command, ...]:
 def elements(line: str) -> tuple[Command, ...]:
     """Every command of a line, those in the middle of a pipe as well."""
     bodies: list[str] = []
-    plain = _HEREDOC.sub(lambda found: _kept_apart(found, bodies), ran_in(line)[1])
+    plain = HEREDOC.sub(lambda found: _kept_apart(found, bodies), ran_in(line)[1])
     alone = (_command([element], 0, "", bodies, masked=True) for group, _ in _pipelines(plain) for element in group)
     return tuple(command for command in alone if command is not None)
 
 
 def each_stops_the_next(line: str) -> bool:
     """Whether what stands behind a command that failed does not run."""
-    plain = _HEREDOC.sub(lambda found: _kept_apart(found, []), ran_in(line)[1])
+    plain = HEREDOC.sub(lambda found: _kept_apart(found, []), ran_in(line)[1])
     return all(mark in ("", "&&") for _, mark in _pipelines(plain))
 
 

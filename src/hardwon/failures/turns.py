@@ -119,14 +119,56 @@ def colour(turn: Turn, command: Command) -> Colour:
     if turn.succeeded and not command.masked:
         return "green"
     tail = turn.output[-_TAIL_CHARACTERS_SEARCHED:]
+    cut = _CUT_AFTER.search(turn.call.command)
+    shows_all = not cut or turn.output.rstrip("\n").count("\n") + 1 < int(cut.group(1) or _LINES_OF_HEAD)
+    return _reported(tail) if shows_all or _COUNTED.search(tail) else ""  # else cut before the report that closes it
+
+
+def _reported(tail: str) -> Colour:
+    """What the report of a test run says."""
     if counted := _COUNTED.search(tail):
         return "green" if counted.group(1) == "0" else "red"
-    cut = _CUT_AFTER.search(turn.call.command)
-    if cut and turn.output.rstrip("\n").count("\n") + 1 >= int(cut.group(1) or _LINES_OF_HEAD):
-        return ""  # before the report that closes it
     if _TESTS_FAILED.search(tail):
         return "red"
     return "green" if _TESTS_PASSED.search(tail) else ""
+
+
+def failed_of(line: str, output: str, *, by_words: bool, told: str = "") -> tuple[Command, ...]:
+    """Of the commands of a line that failed those that did, as far as anybody can tell.
+
+    `by_words`: not its exit code says that it failed, but what it printed. `told` is the command that the failure is
+    told with.
+    """
+    found = commands(line)
+    masked = [one for one in found if one.masked]
+    if reported := _red_tests(masked, output):
+        return reported
+    if NO_FOLDER.search(output) and any(map(_MOVES.match, re.split(r"&&|;|\n", line.partition(": ")[2] or line))):
+        return ()  # it never came to the rest
+    meant = [one for one in found if one.masked == (by_words and bool(masked))] or list(found)
+    if not _is_one(meant):
+        meant = [one for one in meant if _is_named(one, told)]
+    return tuple(meant) if _is_one(meant) else ()
+
+
+def failed_unseen(line: str, output: str) -> tuple[Command, ...]:
+    """Of the commands of a line that passed the test run whose own report says otherwise: a pipe hid its exit code."""
+    return _red_tests([one for one in commands(line) if one.masked], output)
+
+
+def _red_tests(masked: Sequence[Command], output: str) -> tuple[Command, ...]:
+    tests = tuple(filter(tools.tests, masked))
+    return tests if _is_one(tests) and _reported(output[-_TAIL_CHARACTERS_SEARCHED:]) == "red" else ()
+
+
+def _is_one(found: Sequence[Command]) -> bool:
+    """However often it was called."""
+    return len({(one.program, one.subcommand) for one in found}) == 1
+
+
+def _is_named(command: Command, told: str) -> bool:
+    """Whether it is what a failure is told with, and nothing beside it."""
+    return " && " not in told and f" {command.program} {command.subcommand}".rstrip() in f" {told}"
 
 
 def _shows(turn: Turn, failure: Occurrence) -> bool:

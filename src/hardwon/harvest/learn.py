@@ -9,7 +9,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from hardwon.failures.ledger import Findings, Turn, examine, turns
+from hardwon.failures.ledger import OF_A_SCREEN, Findings, Turn, examine, never_ran, turns
+from hardwon.failures.quoting import told_command
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
 from hardwon.harvest.rules import catalogue, said
@@ -45,7 +46,7 @@ from hardwon.store.sessions import (
 from hardwon.text.normalise import normalised, tilde
 from hardwon.text.shown import estimate, one_line, unfenced
 
-VERSION = 12 + catalogue.VERSION
+VERSION = 13 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _CHARACTERS_PER_SUBJECT = 500
 _CHARACTERS_PER_OPENING = 4_000
@@ -118,7 +119,7 @@ def learn(
         session, catalogue.of_session(session, sentences, calls), said.waiting(sentences)
     )
     rows = [_call_row(row.id, turn) for turn in calls]
-    done = touch_calls(calls)
+    done = touch_calls(calls, findings.occurrences)
     where = place(session.cwd, scrubber.scrub(checkout(raw.cwd)))
     learned = Learned(
         row=row,
@@ -137,15 +138,26 @@ def learn(
     return stored(learned, short.scrub)._replace(trail=trail_of(raw))
 
 
-def touch_calls(done: Sequence[Turn]) -> list[Call]:
-    """The calls of a session as the map needs them."""
-    return [_call(turn) for turn in done]
+def touch_calls(done: Sequence[Turn], failures: Iterable[Occurrence] = ()) -> list[Call]:
+    """The calls of a session as the map needs them, which tells a failure of the same command as `failures` do."""
+    of_call = {one.call_index: one for one in failures}
+    return [_call(turn, of_call.get(turn.position)) for turn in done]
 
 
-def _call(turn: Turn) -> Call:
-    call = turn.call
+def _call(turn: Turn, failure: Occurrence | None) -> Call:
+    call, result = turn.call, turn.result
     content = call.detail if call.action == "edit" else "" if turn.failed else turn.output
-    return Call(call.action, call.name, call.command or call.target, not turn.failed, call.others, content)
+    by_words = result is not None and result.evidence in OF_A_SCREEN
+    return Call(
+        call.action,
+        call.name,
+        call.command or call.target,
+        not turn.failed,
+        call.others,
+        content,
+        "not run" if never_ran(turn, failure) else "by words" if by_words else "",
+        told_command(failure.command, failure.words, family=failure.family) if failure and call.command else "",
+    )
 
 
 def _opened(id: str, raw: Session, calls: list[Call], scrubber: Scrubber) -> OpenedRow | None:

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -226,12 +227,13 @@ class Sketch:
             Visit(trip.at, trip.branch, title(trip.words), task, length, trip.outcome)
             for trip, task, length in zip(history, tasks, lengths, strict=True)
         ]
-        return Known(visits, kept, self._commands([self._ran[trip.root] for trip in history]))
+        ran = [self._ran[trip.root] for trip in history]
+        return Known(visits, kept, self._commands(ran, [_folders_edited(trip.edited) for trip in history]))
 
-    def _commands(self, ran: list[list[_RanAs]]) -> list[Command]:
+    def _commands(self, ran: list[list[_RanAs]], edited: list[frozenset[str]]) -> list[Command]:
         if self._for_files and not any(own.folder or parted(own.key)[0] for several in ran for own in several):
             return []
-        return _told(ran, SESSIONS_OF_A_FORM, self._declared)[:COMMANDS_KEPT]
+        return _told(ran, SESSIONS_OF_A_FORM, self._declared, edited)[:COMMANDS_KEPT]
 
     def _count(self, history: Sequence[Trip]) -> None:
         wanted = {trip.root: trip for trip in history}
@@ -382,14 +384,15 @@ SESSIONS_OF_A_FORM = 2
 
 
 def commands_told(
-    history: Sequence[Sequence[RanRow]], sessions: int = SESSIONS_OF_A_FORM, declared: Collection[str] = ()
+    history: Sequence[Trip], sessions: int = SESSIONS_OF_A_FORM, declared: Collection[str] = ()
 ) -> list[Command]:
     """Of what the sessions of a project ran, in the order of time: what may be told, most used first.
 
     That is what worked where no output had proposed it, as it was written in so many `sessions` or by its name; what
     every project has; and the project's own checks, which output may have named where its manifest declares them.
     """
-    return _told([_ran_as(ran) for ran in history], sessions, declared)
+    edited = [_folders_edited(trip.edited) for trip in history]
+    return _told([_ran_as(trip.ran) for trip in history], sessions, declared, edited)
 
 
 class _RanAs(NamedTuple):
@@ -427,8 +430,13 @@ def _ran_as(ran: Sequence[RanRow]) -> list[_RanAs]:
     ]
 
 
-def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collection[str]) -> list[Command]:
-    apart = _ran_apart(history)
+def _told(
+    history: Sequence[Sequence[_RanAs]],
+    sessions: int,
+    declared: Collection[str],
+    edited: Sequence[Collection[str]],
+) -> list[Command]:
+    folders = _folders(history, edited)
     worked: dict[str, list[int]] = defaultdict(list)
     failed: dict[str, list[int]] = defaultdict(list)
     broken: dict[str, list[int]] = defaultdict(list)
@@ -440,7 +448,8 @@ def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collecti
     runners: dict[str, Counter[str]] = defaultdict(Counter)
     for number, ran in enumerate(history):
         for own in ran:
-            name = in_folder(own.key, own.folder) if (own.key, own.folder) in apart else own.key
+            folder = _belongs_to(own.folder, folders[own.key])
+            name = in_folder(own.key, folder)
             for runner in own.runners:
                 runners[name][runner] += 1
             if own.worked:
@@ -452,11 +461,13 @@ def _told(history: Sequence[Sequence[_RanAs]], sessions: int, declared: Collecti
                 broken[name].append(number)
             if own.unproposed:
                 for form in own.forms:
-                    forms[name][form] += 1
+                    if parted(form)[0] == folder:
+                        forms[name][form] += 1
             purposes[name] = own.purpose
 
     def is_known(name: str) -> bool:
-        return plain[name] > 0 or is_usual(name) or _is_declared(name, purposes[name], declared)
+        key = parted(name)[1]
+        return plain[name] > 0 or is_usual(key) or _is_declared(key, purposes[name], declared)
 
     found = [
         Command(name, text, purposes[name], worked[name], failed[name], broken[name])
@@ -491,10 +502,34 @@ def _called_by(runners: Counter[str], name: str) -> str:
     return in_folder(f"{runner} {bare}", folder) if runner and 2 * times > runners.total() else name
 
 
-def _ran_apart(history: Sequence[Sequence[_RanAs]]) -> set[tuple[str, str]]:
-    """(command, folder) that several sessions ran there: a package of the repository has its own."""
-    times = Counter((own.key, own.folder) for ran in history for own in ran if own.folder and own.unproposed)
-    return {one for one, count in times.items() if count >= SESSIONS_OF_A_FORM}
+def _folders(history: Sequence[Sequence[_RanAs]], edited: Sequence[Collection[str]]) -> dict[str, list[str]]:
+    """Command → the folders that it belongs to: where it passed in most sessions, and packages that have their own.
+
+    Several sessions went there of their own accord, or had work there: output may have named it as well.
+    """
+    at_work = {"", *chain.from_iterable(edited)}
+    times: dict[str, Counter[str]] = defaultdict(Counter)
+    for ran in history:
+        for own in ran:
+            times[own.key][own.folder] += own.worked and (own.unproposed or own.folder in at_work)
+    found = {}
+    for key, counted in times.items():
+        several = [folder for folder, count in counted.items() if folder and count >= SESSIONS_OF_A_FORM]
+        most = min(counted, key=lambda folder: (-counted[folder], folder))
+        home = most if most in several else ""
+        found[key] = [home, *sorted(folder for folder in several if folder != home)]
+    return found
+
+
+@lru_cache(maxsize=2 * VISITS_KEPT)
+def _folders_edited(paths: frozenset[str]) -> frozenset[str]:
+    """Every folder that holds one of these files."""
+    return frozenset(path[:at] for path in paths for at, sign in enumerate(path) if sign == "/")
+
+
+def _belongs_to(folder: str, folders: Sequence[str]) -> str:
+    """What ran at the top, or in a folder that hardly any session went to, ran where it mostly does."""
+    return folder if folder in folders else folders[0]
 
 
 def _is_declared(name: str, purpose: str, declared: Collection[str]) -> bool:

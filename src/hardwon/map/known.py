@@ -159,11 +159,13 @@ def habits(known: Known, folder: str = "") -> list[Command]:
     """For each purpose the command that worked most often lately, if it did so in several sessions.
 
     While few are known, one is enough for a check: what passed once is how it is run here. In a folder of the project
-    those that ran there come first; elsewhere they are not the project's own.
+    those that ran there come first; at its top those of a folder count half.
     """
 
     def order(command: Command) -> tuple[int, float, str]:
-        return _distance(parted(command.key)[0], folder), -worked_lately(command, len(known.visits)), command.key
+        of = parted(command.key)[0]
+        worth = worked_lately(command, len(known.visits)) * (0.5 if of and not folder else 1)
+        return _distance(of, folder) if folder else 0, -worth, command.key
 
     ranked = sorted(known.commands, key=order)
     young = len(known.visits) <= _FEW_VISITS

@@ -519,10 +519,15 @@ def worth_telling(ranked: Ranked) -> list[File]:
     return [
         file
         for chance, file in ranked.files[: 2 * _FILES_TOLD]
-        if chance >= _LEAST_CHANCE
+        if (chance >= _LEAST_CHANCE or _spells(ranked.evidence.asked, file))
         and ranked.topical(file) >= _LEAST_TOPICAL
         and not _is_known_from_the_task(ranked.evidence.asked, file.path)
     ][:_FILES_TOLD]
+
+
+def _spells(asked: Asked, file: File) -> bool:
+    """Whether a task says every word of a name that has several: `batch processor` for `BatchProcessor.cs`."""
+    return len(file.terms) > 1 and asked.terms.issuperset(file.terms)
 
 
 def _is_known_from_the_task(asked: Asked, path: str) -> bool:

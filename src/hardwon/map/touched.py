@@ -36,6 +36,8 @@ _HUMPS = lazy_pattern(r"_+|(?<=[a-z0-9])(?=[A-Z])")
 
 _WORKTREE = lazy_pattern(r"/(?:\.worktrees|\.claude/worktrees)/[^/]+")
 _DRIVE = lazy_pattern(r"^/?[A-Za-z]:/")
+_MOUNTED = lazy_pattern(r"/(?:mnt/|cygdrive/)?([A-Za-z])(?=/)")
+"""A drive of Windows, as its other shells call it."""
 _PLAIN = lazy_pattern(r"[\w@+.,=~()\[\]$ -]+(?:/[\w@+.,=~()\[\]$ -]+)*")
 _FILE_NAME = lazy_pattern(
     r"(?:.*[^/.])?\.[A-Za-z]\w{0,11}$|(?:.*/)?(?:Makefile|Dockerfile|Justfile|Rakefile|Gemfile|Procfile)$"
@@ -66,6 +68,10 @@ class Call(NamedTuple):
     """Further files of the same edit."""
     content: str = ""
     """What an edit wrote, or what a look at files showed."""
+    end: Literal["", "by words", "not run"] = ""
+    """How it is known whether it failed, where neither its exit code nor its agent says so."""
+    told: str = ""
+    """The command that its failure is told with."""
 
 
 class Touch(NamedTuple):
@@ -222,6 +228,8 @@ def inside(named: str, at: Place) -> str:
     path = _tidy(named)
     if not path or len(path) > 4 * MAX_PATH_CHARACTERS or not at.root:
         return ""
+    if _DRIVE.match(at.root) and (mounted := _MOUNTED.match(path)):
+        path = f"{mounted[1]}:{path[mounted.end(1) :]}"
     if not _is_absolute(path):
         path = posixpath.join(at.cwd or at.root, path)
     path = posixpath.normpath(path)
@@ -287,6 +295,13 @@ _CHORES = frozenset(
     "rm mv cp mkdir touch chmod chown ln kill pkill killall export tar unzip rmdir exit eval env mktemp tee xargs "
     "copy move del ren dir findstr cls clear start code vim vi nano emacs xdg-open apply_patch".split()
 )
+_OF_A_LANGUAGE = frozenset(
+    "import from with def class print const let var async await try catch finally except foreach function param return "
+    "throw new public private".split()
+)
+"""Words that scripts begin their lines with: a part of one was taken for a shell's."""
+_INSTALLED = lazy_pattern(r"/(?:s?bin|Scripts|Program Files[^/]*)/")
+_VERB = lazy_pattern(r"[a-z][a-z-]{1,24}")
 _CMDLET = lazy_pattern(r"[A-Z][a-z]+-[A-Z]\w+")
 """PowerShell's own: what others do by `ls`, `cat`, `rm`."""
 _PROGRAM = lazy_pattern(r"[A-Za-z_.][\w.+-]{0,60}")
@@ -300,6 +315,12 @@ _STARTS = lazy_pattern(
     r"(?:npm|pnpm|yarn|bun|make|just) (?:run )?(?:dev|start|serve|run|up)|docker compose up"
     r"|(?:cargo|go|dotnet|flask) run"
 )
+
+
+_CLOSED = lazy_pattern(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|(?:^|(?<=\s))#[^\n]*", re.DOTALL | re.MULTILINE)
+_QUOTE = lazy_pattern(r"[\"']")
+_DECLARES = lazy_pattern(r"\bfunction\s+([\w-]+)|(?:^|(?<=[\n;&]))\s*([\w-]+)\s*\(\)\s*\{")
+"""Functions of a script."""
 
 
 class Ran(NamedTuple):
@@ -328,20 +349,27 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE,
     found: dict[str, Ran] = {}
     written: dict[str, dict[str, int]] = {}
     """Command → its forms, and the first call that has each."""
+    called: dict[str, dict[str, int]] = {}
+    """Command → what it is called, and the first call that calls it so."""
     given: dict[str, dict[str, int]] = {}
     """Command → what it was given, and the first call that does so."""
     for position, call in enumerate(calls):
-        several = shell.commands(call.subject) if call.action == "run" else ()
+        several = _commands(call.subject) if call.action == "run" and call.end != "not run" else ()
         keyed = [(key, command) for command in several if (key := command_key(command, at))]
         printed = outputs[position] if position < len(outputs) else ""
+        broke = _failed(call, printed) if keyed else ()
         for key, command in keyed:
             if key not in found and len(found) >= COMMANDS_PER_SESSION:
                 continue
+            called.setdefault(key, {key: position})
+            if not command.subcommand:
+                called[key].setdefault(command.program, position)
             text, _, worked, failed, _, broken = found.get(key, Ran(key, "", "", 0, 0, 0, 0))[1:]
-            told = in_folder(_told(command, key), inside(command.folder or ".", at)) if call.ok else text
-            fails = not call.ok and len(keyed) == 1 and not _is_of_its_wrapper(command, printed)
-            counts = worked + call.ok, failed + fails
-            broken = int(fails) if call.ok or fails else broken
+            fails = command in broke and not _is_of_its_wrapper(command, printed)
+            passes = call.ok and not fails
+            told = in_folder(_told(command, key), inside(command.folder or ".", at)) if passes else text
+            counts = worked + passes, failed + fails
+            broken = int(fails) if passes or fails else broken
             found[key] = Ran(key, told or text, purpose(command), *counts, proposed=0, broken=broken)
             for form in (command.text, told, parted(told)[1]):
                 written.setdefault(key, {}).setdefault(form, position)
@@ -358,10 +386,39 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE,
         }
         if shown.any_of(_some(written[key], told)) or shown.any_of(own):
             return 1
-        named, given_name = shown.any_of({key: first}), shown.any_of(_some(given.get(key, {}), told))
+        named, given_name = shown.any_of(called[key]), shown.any_of(_some(given.get(key, {}), told))
         return 1 if named and given_name else 2 if named else 3 if given_name else 0
 
     return [one._replace(proposed=proposed(key)) for key, one in found.items()]
+
+
+def _failed(call: Call, printed: str) -> tuple[Command, ...]:
+    """The commands of a call that failed, as far as anybody can tell."""
+    from hardwon.failures import turns  # noqa: PLC0415 - drawing a map needs none of it
+
+    if call.ok:
+        return turns.failed_unseen(call.subject, printed)
+    return turns.failed_of(call.subject, printed, by_words=call.end == "by words", told=call.told)
+
+
+def _commands(line: str) -> tuple[Command, ...]:
+    """The commands of a line, without the functions that it declares itself."""
+    found = shell.commands(_closed(line) if "\n" in line else line)
+    own = {name for names in _DECLARES.findall(line) for name in names if name}
+    return tuple(one for one in found if one.program not in own)
+
+
+def _closed(line: str) -> str:
+    """Without the lines behind a quote that never closes: they are a script's, whose end was cut off."""
+    plain = shell.HEREDOC.sub(lambda found: " " * len(found[0]), line)
+    at = 0
+    while closed := _CLOSED.search(plain, at):
+        if _QUOTE.search(plain, at, closed.start()):
+            break
+        at = closed.end()
+    opens = _QUOTE.search(plain, at)
+    end = plain.find("\n", opens.start()) if opens else -1
+    return line if end < 0 else line[:end]
 
 
 def _is_of_its_wrapper(command: shell.Command, printed: str) -> bool:
@@ -578,11 +635,33 @@ def command_key(command: Command, at: Place = NOWHERE) -> str:
         return ""
     if " = " in command.text or _ASSIGNMENT.fullmatch(command.text) or not _PROGRAM.fullmatch(command.program):
         return ""
+    if command.program in _OF_A_LANGUAGE or _is_from_elsewhere(command, at):
+        return ""
     runs, file = _script(command)
     path = posixpath.normpath(_tidy(file))
     here = inside(path, at) if _is_absolute(path) else path
-    words = [runs, here] if file else [command.program, *command.subcommand.split()]
+    words = [runs, here] if file else [command.program, *(command.subcommand.split() or _verb(command))]
+    if len(words) == 1 and program_family(words[0].lower()) in _RUN_ANYTHING:
+        return ""
     return " ".join(words) if all(map(_WORD.fullmatch, words)) and not here.startswith("..") else ""
+
+
+def _is_from_elsewhere(command: Command, at: Place) -> bool:
+    """Called by its path, which neither lies in the project nor is where programs are installed."""
+    called = _slashes(next((one for one in command.settings if base(one) == command.program), ""))
+    if _INSTALLED.search(called):
+        return False
+    return "$" in called or (_is_absolute(called) and not inside(called, at))
+
+
+def _verb(command: Command) -> list[str]:
+    """What a program of this project is told to do, where that is its first word: its name alone says nothing."""
+    words = command.text.split()
+    after = next((at + 1 for at, word in enumerate(words) if base(word) == command.program), len(words))
+    verb = words[after] if after < len(words) else ""
+    anybodys = is_usual(command.program) or tools.is_known(command.program)
+    runs_files = program_family(command.program) in _RUN_FILES
+    return [verb] if _VERB.fullmatch(verb) and not (anybodys or runs_files) else []
 
 
 def _script(command: Command) -> tuple[str, str]:
@@ -598,7 +677,9 @@ def _script(command: Command) -> tuple[str, str]:
 
 
 _RUN_BY = {"py": "python", "sh": "bash"}
-_RUN_FILES = frozenset("python bash sh zsh node bun deno ruby perl php".split())
+_RUN_FILES = frozenset("python bash sh zsh node bun deno ruby perl php lua".split())
+_RUN_ANYTHING = _RUN_FILES | frozenset("powershell pwsh cmd wsl fish nu ssh".split())
+"""What one of them is called with is the command."""
 
 
 # What a session was opened with: the words that its first task was set in, whoever put them there.

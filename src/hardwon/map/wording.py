@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import time
 
-from hardwon.map.known import LEAST_VISITS, age, habits, how_it_ended, within
+from hardwon.map.known import LEAST_VISITS, age, habits, how_it_ended, parted, within
 from hardwon.map.signals import Ranked, worth_telling
 from hardwon.text.shown import one_line
+from hardwon.text.words import terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from hardwon.map.known import Command, File, Known
 
@@ -21,6 +22,11 @@ TASK_TOKENS = 150
 """Most that the map takes of the answer to a prompt."""
 FOR_THIS_TASK = "WHERE EARLIER SESSIONS WENT FOR TASKS LIKE THIS (candidates to verify, not orders):"
 _COMMANDS_TOLD = 2
+_COMMANDS_OF_A_TASK = 4
+_SAID_OF_ANYTHING = frozenset(
+    terms("add run get create update list show set new init start fix use make change file check view edit open all")
+)
+"""Words of commands that tasks of any kind have, too."""
 _LEAST_SPECIFIC = 0.5
 _LEAST_SHARE = 1 / 3
 _FEW_FILES = 5
@@ -60,15 +66,15 @@ def _topic(ranked: Ranked, file: File) -> str:
     evidence = ranked.evidence
     if evidence.asked.names(file.path):
         return "named in the task"
-    if (about := _about(ranked, file)) is not None:
+    if (about := _about(ranked, file.edited)) is not None:
         term, among, whole = about
         return f'edited in {among} of {whole} sessions about "{evidence.asked.word(term)}"'
     companion = _companion(ranked, file)
     if companion is not None:
         return companion
-    for what, terms in (("name", file.terms), ("folder", file.path_terms)):
+    for what, words in (("name", file.terms), ("folder", file.path_terms)):
         if shared := [
-            term for term in terms if term in evidence.asked.terms and not _is_everywhere(ranked.known, term)
+            term for term in words if term in evidence.asked.terms and not _is_everywhere(ranked.known, term)
         ]:
             return f'its {what} has "{one_line(evidence.asked.word(shared[0]))}"'
     return ""
@@ -79,13 +85,13 @@ def _is_everywhere(known: Known, term: str) -> bool:
     return sum(term in file.path_terms for file in known.files) > max(_FEW_FILES, len(known.files) * _LEAST_SHARE)
 
 
-def _about(ranked: Ranked, file: File) -> tuple[str, int, int] | None:
-    """(word of the task, sessions with it that edited the file, sessions with it): the word that tells the most."""
-    edited = set(file.edited)
+def _about(ranked: Ranked, sessions: Collection[int]) -> tuple[str, int, int] | None:
+    """(word of the task, those of some sessions that have it, all sessions with it): the word that tells the most."""
+    own = set(sessions)
     best: tuple[float, str, int, int] | None = None
     for term in sorted(ranked.evidence.asked.terms):
         numbers = [number for number, visit in enumerate(ranked.known.visits) if term in visit.terms]
-        among = len(edited.intersection(numbers))
+        among = len(own.intersection(numbers))
         if among < 2 or not term.isalpha() or len(term) < 4 or len(numbers) > len(ranked.known.visits) / 2:
             continue
         if among < _LEAST_SHARE * len(numbers):
@@ -108,6 +114,37 @@ def _companion(ranked: Ranked, file: File) -> str | None:
         return None
     _, both, other = best
     return f"touched in {both} of {len(other.touched)} sessions with {other.path}"
+
+
+def commands_for(ranked: Ranked) -> list[tuple[float, Command]]:
+    """Of the commands of a map those that have to do with its task: few, the project's checks behind the others.
+
+    What the task speaks of, and what ran in sessions about the same and hardly in others; without a task all of them.
+    """
+    if not ranked.evidence.asked.terms:
+        return ranked.commands
+    checks = checks_of(ranked.known, ranked.folder)
+    about = [one for one in ranked.commands if one[1] not in checks and _has_to_do(ranked, one[1])]
+    worth = {command.key: value for value, command in ranked.commands}
+    return [*about[:_COMMANDS_OF_A_TASK], *((worth[command.key], command) for command in checks)]
+
+
+def checks_of(known: Known, folder: str) -> list[Command]:
+    """How a change to the project is checked."""
+    return [one for one in habits(known, folder) if one.purpose in ("test", "lint", "build")][:_COMMANDS_TOLD]
+
+
+def _has_to_do(ranked: Ranked, command: Command) -> bool:
+    said = ranked.evidence.asked.terms - _SAID_OF_ANYTHING
+    if not said.isdisjoint({*terms(parted(command.key)[1]), *terms(command.purpose)}):
+        return True
+    return _telling(ranked, command) is not None
+
+
+def _telling(ranked: Ranked, command: Command) -> tuple[str, int, int] | None:
+    """The word of the task that half of the sessions with the command were about."""
+    about = _about(ranked, command.worked)
+    return about if about and 2 * about[1] >= len(command.worked) else None
 
 
 def command_why(command: Command, known: Known, now: int) -> str:
@@ -137,8 +174,7 @@ def for_task(
     files = [file for file in worth_telling(ranked) if reason(ranked, file)]  # not what any task would be told
     if not files:
         return []
-    checks = [command for command in habits(known, folder) if command.purpose in ("test", "lint", "build")]
-    shown = ", ".join(f"`{one_line(command.text)}`" for command in checks[:_COMMANDS_TOLD])
+    shown = ", ".join(f"`{one_line(command.text)}`" for command in checks_of(known, folder))
     checked = [f"checked with {shown}"] if shown else []
     lines = [f"`{file.path}`: {why(ranked, file, at)}" for file in files]
     return within(FOR_THIS_TASK, [*lines[:1], *checked, *lines[1:]], TASK_TOKENS)  # no search finds how it is checked
