@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from hardwon import Hardwon, Line, NotFound
 from hardwon.briefing.compose import compose
-from hardwon.briefing.rank import Candidates
+from hardwon.briefing.rank import Candidates, Request, candidates
+from hardwon.store.sessions import starts
 from hardwon.text.shown import estimate, one_line
 from tests.conftest import EXAMPLES, ClaudeSession
+
+DAY = 86_400_000_000
 
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
 
@@ -65,11 +68,34 @@ def test_a_recurring_failure_is_told_with_what_worked(home: Path, tmp_path: Path
     assert "PAST FAILURES TO AVOID:" in result.text
     (line,) = result.lines
     assert line.text == (
-        "`pytest`: ModuleNotFoundError: No module named 'asyncpg' (2x in 2 sessions). "
+        "`pytest`: ModuleNotFoundError: No module named 'asyncpg' (2x in 2 sessions, last 2026-10-02). "
         "Worked: run `uv sync --extra postgres`."
     )
     assert "2 times in 2 sessions" in line.why
     assert [left.reason for left in result.left_out] == [f"said by the failure {line.id}"]
+
+
+def test_a_failure_of_long_ago_says_when_and_an_assertion_of_that_time_is_not_told(home: Path, tmp_path: Path) -> None:
+    written = [
+        ClaudeSession(f"s{day}", day=day)
+        .run("tide --fill", "Error: the tide is out", exit_code=1)
+        .run(
+            "bun test tide",
+            "error: expect(received).toBe(expected)\n\nExpected: 4\nReceived: 5\n\n(fail) tides > are high",
+            exit_code=1,
+        )
+        for day in range(1, 9)
+    ]
+    with harvested(home, tmp_path, *written) as memory:
+        db, request = memory.reading(), Request(memory.project("reef") or "")
+        last = max(starts(db, request.project, 1))
+        soon, later = (
+            [line.text for line in candidates(db, request, memory.config, last + days * DAY).failures]
+            for days in (2, 60)
+        )
+    assert len(soon) == 2
+    assert not any("last 2026" in text for text in soon)
+    assert [text.partition(" (")[2] for text in later] == ["8x in 8 sessions, last 2026-10-08)."]
 
 
 def test_where_no_error_ever_came_back_none_is_told(home: Path, tmp_path: Path) -> None:
@@ -175,7 +201,7 @@ def test_a_failure_that_is_not_likely_to_come_back_is_left_out_though_there_is_r
     with harvested(home, tmp_path, rare, *often) as memory:
         result = memory.bootstrap("reef", agent="claude-code", budget=2000)
     (told,) = result.lines
-    assert told.text == "`tide`: Error: the tide is out (18x in 18 sessions)."
+    assert told.text.startswith("`tide`: Error: the tide is out (18x in 18 sessions")
     assert told.error == "Error: the tide is out"
     assert told.fix is False
     assert {left.reason for left in result.left_out} == {"not likely to come back"}

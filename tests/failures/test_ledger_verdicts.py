@@ -255,6 +255,8 @@ def test_lines_that_a_screen_broke_at_its_edge_are_whole_again() -> None:
         ("pytest 2>&1 | tail -3", "E   assert 1 == 2\n=========== 1 failed, 3 passed in 0.21s ===========", "error"),
         ("cargo build 2>&1 | head -5", "error[E0425]: cannot find value `x` in this scope", "error"),
         ("pytest 2>&1 | tail -3", "=========== 4 passed in 0.21s ===========", "ok"),
+        ("tide notes list | head -80", "✗ FAIL  a note about a test\n1 failed", "ok"),
+        ("npm test -- list | tail -3", "1 failed, 3 passed in 0.21s", "error"),
         ("pytest > out.txt; tail out.txt", "=========== 1 failed in 0.21s ===========", "ok"),
         ("grep -rn error: src | head", "src/a.py:3: error: nothing", "ok"),
         ("pytest | grep -c failed", "1 failed", "ok"),

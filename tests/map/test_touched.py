@@ -151,6 +151,7 @@ def test_a_failure_is_counted_where_it_can_be_told_whose_it_is() -> None:
         ("npm run lint && npm test", "3 problems", "npm run lint", "npm run lint"),
         ("npm run lint && npm test", "3 problems", "npm run && npm test", ""),
         ("cd src && go test ./...", "bash: cd: src: No such file or directory", "", ""),
+        ("cd src && go test ./... && echo 'all: well'", "bash: cd: src: No such file or directory", "", ""),
     ],
 )
 def test_of_several_commands_that_one_has_failed_whose_report_exit_code_or_failure_says_so(

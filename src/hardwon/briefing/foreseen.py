@@ -56,6 +56,8 @@ _SURROUNDINGS = lazy_pattern(
     r"|[Tt]imed out|could not read Username|[Cc]redentials|API_KEY|ownership|[Uu]nauthorized|[Ff]orbidden"
 )
 """What a machine, a shell or a service refuses."""
+_ASSERTS = lazy_pattern(r"\bexpect\(|[Aa]ssert|\b[Ee]xpected\b|\b[Nn]umber of calls\b")
+LONG_AGO = 30 * 86_400_000_000
 _NAME_OF_A_TEST = lazy_pattern(r" \([^()]*(?:\([^()]*\)[^()]*)*\)$")
 
 
@@ -121,10 +123,14 @@ def failure_lines(
     fits: dict[str, float],
     left_out: list[LeftOut],
     *,
+    now: int,
     only_here: bool,
     once_is_enough: bool = False,
 ) -> list[Line]:
-    """Those worth a line, best first: the unlikely ones are not told, whatever room there is."""
+    """Those worth a line, best first: the unlikely ones are not told, whatever room there is.
+
+    What was last met long ago says when; an assertion about the code of that time is gone.
+    """
     starts = tuple(sessions.starts(db, project, SESSIONS_REMEMBERED))
     among: tuple[str, ...] = ()
     if len(kept(db, failures.likely, project, _FAILURES_CONSIDERED)) == _FAILURES_CONSIDERED:
@@ -137,12 +143,17 @@ def failure_lines(
     scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
     lines = []
     for at, (value, one, chance) in enumerate(scored):
+        long_ago = now - one.row.last_seen > LONG_AGO
         reason = "" if once_is_enough else unlikely(value, first=not at)
+        if long_ago and chance.is_mistake and _ASSERTS.search(one.row.error) and not once_is_enough:
+            reason = "an assertion of more than a month ago"
         if at >= FAILURES_TOLD or reason:
             left_out.append(LeftOut(id=one.row.id, reason=reason or "likelier failures fill the block"))
             continue
         why = _why_failure(one, chance, fits.get(one.row.id, 0.0))
-        lines.append(as_line(one, fixes[one.row.id], round(value, 9), why))
+        lines.append(
+            as_line(one, fixes[one.row.id], round(value, 9), why, last_seen=one.row.last_seen if long_ago else None)
+        )
     return lines
 
 
@@ -211,11 +222,14 @@ def better_waits(fixes: Sequence[FixRow], told: FixRow | None) -> bool:
     return any(fix.status == "candidate" and fix.confirmed - fix.failed_again > least for fix in fixes)
 
 
-def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str = "") -> Line:
+def as_line(
+    one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str = "", *, last_seen: int | None = None
+) -> Line:
     fix = best_fix(fixes)
     worked = remedy(fix.steps, fix.succeeded_as) if fix else ""
     waits, confirmed = not fix and better_waits(fixes, None), fix.confirmed if fix else 0
-    text, error = _failure_text(one.row, worked, fix.avoid if fix else (), waits=waits, confirmed=confirmed)
+    avoid = fix.avoid if fix else ()
+    text, error = _failure_text(one.row, worked, avoid, waits=waits, confirmed=confirmed, last_seen=last_seen)
     if fix:
         why += f", fix confirmed in {fix.confirmed}"
     return Line(
@@ -232,7 +246,13 @@ def as_line(one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str =
 
 @lru_cache(maxsize=4096)
 def _failure_text(
-    row: FailureRow, worked: str, avoid: Sequence[tuple[str, str]], *, waits: bool, confirmed: int
+    row: FailureRow,
+    worked: str,
+    avoid: Sequence[tuple[str, str]],
+    *,
+    waits: bool,
+    confirmed: int,
+    last_seen: int | None,
 ) -> tuple[str, str]:
     """(the line, what it says of the error)"""
     text = failure_line(
@@ -245,6 +265,7 @@ def _failure_text(
         avoid=avoid,
         waits=waits,
         confirmed=confirmed,
+        last_seen=last_seen,
     )
     error = one_line(without_speaker(row.error))
     return text, error if error in text else ""

@@ -128,7 +128,13 @@ def ranked(
     """(lessons, failures) that may be told, best first, whatever the bar and the budget are."""
     fits = _fitting(db, request.task) if request.task.strip() else {}
     likely = failure_lines(
-        db, request.project, fits, left_out, only_here=request.only_here, once_is_enough=request.once_is_enough
+        db,
+        request.project,
+        fits,
+        left_out,
+        now=now,
+        only_here=request.only_here,
+        once_is_enough=request.once_is_enough,
     )
     said = {line.id for line in likely[:FAILURES_TOLD]}
     over = gone(db, request.project, only_here=request.only_here)

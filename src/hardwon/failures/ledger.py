@@ -18,7 +18,7 @@ from hardwon.failures.fixes import follow
 from hardwon.failures.quoting import error_line, is_refusal, says_what_failed
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
-from hardwon.failures.tools import checks, looks
+from hardwon.failures.tools import checks, lists, looks
 from hardwon.failures.turns import CUTS, Turn, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult, Transcript
@@ -258,11 +258,14 @@ def _settled(result: ToolResult, call: ToolCall) -> ToolResult:
 
 
 def _ends_in_a_cut(line: str) -> bool:
-    """`pytest | tail`: the exit code is that of `tail`, so that what was printed must tell."""
+    """`pytest | tail`: the exit code is that of `tail`, so that what was printed must tell.
+
+    A list may hold any words.
+    """
     if "|" not in line:
         return False
     last = next(reversed(commands(line)), None)
-    return last is not None and bool(last.through) and CUTS.issuperset(last.through)
+    return last is not None and bool(last.through) and CUTS.issuperset(last.through) and not lists(last)
 
 
 def _judged(result: ToolResult, call: ToolCall) -> ToolResult:

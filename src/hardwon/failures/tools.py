@@ -194,6 +194,11 @@ def _does(program: str, what: str, verb: str = "*") -> bool:
     return "*" in verbs or verb in verbs
 
 
+_LISTING = frozenset("list ls log logs history show view search".split())
+_VERBS_READ = 4
+"""So many words a verb stands among: `tide --all notes list`."""
+
+
 def looks(command: Command) -> bool:
     """It changes nothing."""
     program = program_family(command.program)
@@ -211,6 +216,11 @@ def looks(command: Command) -> bool:
         return True
     verb = command.subcommand.partition(" ")[0]
     return bool(verb) and _does(program, "looks", verb) and command.subcommand != "remote add"
+
+
+def lists(command: Command) -> bool:
+    """It shows what there is, in whatever words that was written: `tide notes list`."""
+    return not checks(command) and not _LISTING.isdisjoint(command.text.split()[1:_VERBS_READ])
 
 
 def checks(command: Command) -> bool:

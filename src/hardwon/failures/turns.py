@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.shell import Command, commands
+from hardwon.failures.shell import Command, commands, ran_in
 from hardwon.failures.signature import orders
 from hardwon.model.failure import Occurrence, Step
 from hardwon.model.session import Session, ToolCall, ToolResult
@@ -143,7 +143,7 @@ def failed_of(line: str, output: str, *, by_words: bool, told: str = "") -> tupl
     masked = [one for one in found if one.masked]
     if reported := _red_tests(masked, output):
         return reported
-    if NO_FOLDER.search(output) and any(map(_MOVES.match, re.split(r"&&|;|\n", line.partition(": ")[2] or line))):
+    if NO_FOLDER.search(output) and any(map(_MOVES.match, re.split(r"&&|;|\n", ran_in(line)[1]))):
         return ()  # it never came to the rest
     meant = [one for one in found if one.masked == (by_words and bool(masked))] or list(found)
     if not _is_one(meant):
