@@ -143,6 +143,17 @@ def test_the_map_for_hooks_is_the_map_of_everybody(memory: Hardwon, home: Path) 
         assert for_task(drawn, task, 0) == for_task(live, task, 0)
 
 
+@pytest.mark.parametrize(
+    ("ran", "told"), [("pnpm --filter web build", False), ("cargo check --features fuse", False), ("pnpm build", True)]
+)
+def test_a_check_of_one_part_is_not_told_as_one_of_all(ran: str, told: bool, home: Path, tmp_path: Path) -> None:
+    path = ClaudeSession().user("build it").edit("web/tide.ts", "a").run(ran, "done").write(tmp_path / "logs")
+    with Hardwon(home) as memory:
+        memory.harvest([path], mine=True)
+        known = known_of(memory.reading(), memory.store.projects()[0].id)
+        assert bool(at_start(known)) is told
+
+
 def test_what_is_told_is_short_and_worded_as_candidates(memory: Hardwon) -> None:
     known = known_of(memory.reading(), memory.store.projects()[0].id)
     for task in TOPICS:
@@ -152,7 +163,7 @@ def test_what_is_told_is_short_and_worded_as_candidates(memory: Hardwon) -> None
         assert estimate("\n".join((FOR_THIS_TASK, *(f"- {line}" for line in lines)))) <= TASK_TOKENS
     start = at_start(known)
     assert start[0].startswith("test: `make test`")
-    assert any("README.md" in line for line in start)
+    assert not any("README.md" in line for line in start)  # every agent opens it by itself
     assert estimate("\n".join((HOW_IT_IS_RUN, *(f"- {line}" for line in start)))) <= START_TOKENS
     assert "verify" in FOR_THIS_TASK
     assert "verify" in HOW_IT_IS_RUN

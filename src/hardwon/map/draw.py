@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -472,7 +473,7 @@ def _told(
     found = [
         Command(name, text, purposes[name], worked[name], failed[name], broken[name])
         for name in sorted(purposes)
-        for bare in [_called_by(runners[name], name) if is_known(name) else ""]
+        for bare in [_called_by(runners[name], name) if is_known(name) and _is_for_all(forms[name]) else ""]
         if (text := _told_as(bare, _form(forms[name], sessions), forms[name], len(worked[name])))
     ]
     return sorted(found, key=lambda command: (-len(command.worked), -len(command.failed), command.key))
@@ -481,6 +482,19 @@ def _told(
 def _told_as(name: str, form: str, forms: Counter[str], worked: int) -> str:
     """As a command is told: its name, if that may be told, where what is counted are many forms of it."""
     return form if form and (not name or forms[form] >= worked * _SHARE_OF_A_FORM) else name
+
+
+_OF_A_PART = re.compile(
+    r"(?:p?npm|yarn|bun|turbo|lerna|rush|cargo|make|mvn|uv|poetry|deno|flutter)\b.*?\s(?:--(?:filter|workspace|prefix|cwd"
+    r"|dir|directory|project|package|manifest-path|features)|-C|-F|-w|-p|-pl)[ =]"
+)
+"""A tool that is told which part of a repository it shall work on: without that it does something else."""
+
+
+def _is_for_all(forms: Iterable[str]) -> bool:
+    """Whether a command ran as its bare name says, and not only for a part of the repository."""
+    each = [parted(form)[1] for form in forms]
+    return not each or not all(map(_OF_A_PART.match, each))
 
 
 _RUNNERS = frozenset(

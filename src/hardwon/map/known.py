@@ -148,7 +148,6 @@ _PURPOSES = ("test", "lint", "build", "check", "run")
 _HALF_LIFE_SESSIONS = 16
 _LEAST_SESSIONS = 2
 _CHECKS = ("test", "lint", "build", "check")
-_LEAST_SHARE_OF_STARTS = 0.5
 _FILES_LEFT_OPEN = 2
 _DAY_MICROSECONDS = 86_400_000_000
 _STALE_DAYS = 30
@@ -202,13 +201,6 @@ def at_start(known: Known, now: int | None = None, folder: str = "") -> list[str
     lines = [
         f"{command.purpose}: `{one_line(command.text)}` ({_ran(command, count)})" for command in habits(known, folder)
     ]
-    often = [
-        file
-        for file in sorted(known.files, key=lambda file: (-len(file.touched), file.path))[:3]
-        if len(file.touched) >= max(LEAST_VISITS, _LEAST_SHARE_OF_STARTS * count)
-    ]
-    if often:
-        lines.append("most sessions open " + ", ".join(f"`{file.path}`" for file in often))
     at = time.time_ns() // 1000 if now is None else now
     if lines and at - known.visits[-1].at < _STALE_DAYS * _DAY_MICROSECONDS and (open_end := _unfinished(known)):
         lines.append(f"the last session ({age(at - known.visits[-1].at)}) {open_end}")
