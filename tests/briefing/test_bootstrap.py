@@ -241,3 +241,9 @@ def test_of_how_a_project_is_run_a_small_budget_has_the_first_lines(home: Path, 
         least = memory.bootstrap("reef", budget=0).least
         assert [len(memory.bootstrap("reef", budget=tokens).places) for tokens in (least - 1, least)] == [0, 1]
         assert memory.bootstrap("reef", budget=least).places == whole.places[:1]
+
+
+def test_a_question_is_told_as_one(home: Path) -> None:
+    with Hardwon(home) as memory:
+        memory.lessons.add("Shall the tide tables be cached?", project="reef", kind="question")
+        assert "- Open question: Shall the tide tables be cached?" in memory.bootstrap("reef").text
