@@ -237,7 +237,7 @@ def _line(one: Scored, sources: list[SourceRow]) -> Line:
 
 
 def told_text(lesson: StoredLesson) -> str:
-    """What a person said in several sessions says so: it is what they are tired of repeating; a question, what it is."""
+    """What a person said in several sessions says so: they are tired of repeating it. A question says it is one."""
     said = lesson.trust == "human" and lesson.source_count > 1
     text = one_line(lesson.text)
     if lesson.kind == "question" and text.endswith(("?", "？")):
