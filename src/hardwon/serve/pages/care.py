@@ -136,6 +136,7 @@ _TITLES = {
     },
     "Models that read sessions": {
         "distil": "Read ended sessions with",
+        "distil_depth": "How much of a session a model is shown, 1 to 5",
         "llm_url": "Address of the model",
         "llm_model": "Name of the model",
         "llm_command": "Command in place of a model",
