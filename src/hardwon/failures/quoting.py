@@ -336,6 +336,16 @@ _RUN_HOOKS = frozenset("commit push merge rebase cherry-pick am".split())
 _MERGE = frozenset(("merge", "rebase", "cherry-pick", "pull", "revert", "am", "stash pop", "stash apply"))
 _OF_A_MERGE = lazy_pattern(r"^CONFLICT|\b(?:fast-forward|reconcile divergent|unmerged files|have not concluded)\b")
 _LINTED = lazy_pattern(r"\S+\.go(?::\d+)*: .* \([a-z]+\)$")
+_VETTED = lazy_pattern(
+    r"\b(?:possible misuse of|composite literal uses unkeyed fields|possible formatting directive"
+    r"|non-constant format string in call to|format %\S+ (?:has arg|reads arg|is missing)|(?:passes|copies) lock"
+    r"|the \w+ function (?:returned by|is not used on all paths)|result of \S+ call not used|self-assignment of"
+    r"|unreachable code|not compatible with reflect\.StructTag|struct field \S+ repeats|captured by func literal"
+    r"|before checking for errors|passes non-pointer|second argument to errors\.As|should have signature"
+    r"|yields a string of one rune|too small for shift|(?:redundant|suspect) (?:or|and): )"
+)
+"""What `go vet` says and no compiler does."""
+_OF_AWS = lazy_pattern(r"\bAn error occurred \(\w+\) when calling the \w+ operation\b")
 _INTERPRETERS = {"python": ("python",), "node": ("node", "bun", "deno")}
 
 
@@ -359,6 +369,10 @@ def _candidates(ran: list[Command], command: str, line: str, family: str) -> lis
         could = [one for one in ran if one.subcommand in _MERGE]
     elif family == "go":
         could = [one for one in ran if one.program == ("golangci-lint" if _LINTED.match(line) else "go")]
+        if _VETTED.search(line):
+            could = [one for one in could if one.subcommand == "vet"] or could
+    elif _OF_AWS.search(line):
+        could = [one for one in ran if one.program == "aws"]
     return could or ran
 
 
