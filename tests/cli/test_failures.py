@@ -68,6 +68,27 @@ def test_show_tells_it_whole(harvested: Run) -> None:
     assert "hardwon failures" in missing.stderr
 
 
+@pytest.mark.parametrize(
+    ("failing", "step", "shown"),
+    [
+        ("tide post --fill", "", False),
+        ("tide post --fill", "ebb --now", False),
+        ("tide post --fill", "git push --force-with-lease origin main", False),
+        ("tide post --fill", "docker start tides", True),
+        ("tide post --fill", "tide login north", True),
+    ],
+)
+def test_what_may_have_helped_is_no_lucky_second_try_no_force_and_no_other_program(
+    failing: str, step: str, shown: bool, hardwon: Run, tmp_path: Path
+) -> None:
+    session = ClaudeSession().run(failing, "Error: the gauge is dry", exit_code=1)
+    (session.run(step, "ok") if step else session).run(failing, "ok").write(tmp_path / "logs")
+    assert hardwon("harvest", tmp_path / "logs").returncode == 0
+    (known,) = json.loads(hardwon("failures", "--json").stdout)
+    assert known["fixes"][0]["status"] == "candidate", "it is kept: a second session may do the same"
+    assert ("may have helped" in hardwon("why", known["id"]).stdout) == shown
+
+
 def test_match_knows_a_failure_by_its_output_whoever_ran_it(harvested: Run) -> None:
     found = json.loads(harvested("failures", "match", "--json", input=MISSING).stdout)
     assert set(found) >= KEYS
