@@ -63,6 +63,8 @@ def test_show_tells_it_whole(harvested: Run) -> None:
     assert "worked 3x: run `uv sync --extra postgres`" in shown
     assert "3 of the 3 sessions that met it since a fix first worked found this one; none had been told" in shown
     assert "$ pytest -q" in shown
+    told = [line.split()[0] for line in shown.splitlines() if line.startswith("    ") and "uv sync" in line]
+    assert "between:" in told, "the step that fixed it stands between the two calls"
     missing = harvested("failures", "show", "F000")
     assert (missing.returncode, missing.stdout) == (1, "")
     assert "hardwon failures" in missing.stderr

@@ -260,6 +260,9 @@ def _tell_fixes(memory: Hardwon, row: Failure, *, pairs: int) -> set[tuple[str, 
         for ends in [*examples.values()][: -pairs - 1 : -1]:
             told.add((ends.session, ends.failing_message))
             say(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
+            between = [one.what for one in fix.steps if one.action in ("run", "edit") and one.what not in ends.passing]
+            for what in between:
+                say(f"    between: {shown(what, 160)}")
             say(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")
             say(f"            of {short(memory, ends.session)}{f' ({ends.cause})' if ends.cause else ''}")
         if waits:
