@@ -98,6 +98,38 @@ def test_a_failure_of_long_ago_says_when_and_an_assertion_of_that_time_is_not_to
     assert [text.partition(" (")[2] for text in later] == ["8x in 8 sessions, last 2026-10-08)."]
 
 
+def test_after_half_a_year_only_what_has_a_proven_fix_is_told(home: Path, tmp_path: Path) -> None:
+    written = [
+        ClaudeSession(f"s{day}", day=day)
+        .run("tide --fill", "Error: the tide is out", exit_code=1)
+        .run("pytest", "ModuleNotFoundError: No module named 'asyncpg'", exit_code=1)
+        .run("uv sync --extra postgres", "ok")
+        .run("pytest", "3 passed")
+        for day in range(1, 9)
+    ]
+    with harvested(home, tmp_path, *written) as memory:
+        db, request = memory.reading(), Request(memory.project("reef") or "")
+        last = max(starts(db, request.project, 1))
+        soon, later = (
+            {line.text.partition(":")[0] for line in candidates(db, request, memory.config, last + days * DAY).failures}
+            for days in (2, 200)
+        )
+    assert soon == {"`tide`", "`pytest`"}
+    assert later == {"`pytest`"}
+
+
+def test_of_failures_without_a_fix_six_are_told(home: Path, tmp_path: Path) -> None:
+    session = [ClaudeSession(f"s{day}", day=day) for day in range(1, 9)]
+    for one in session:
+        for gauge in ("north", "south", "east", "west", "reef", "ebb", "flow", "neap"):
+            one.run(f"tide {gauge}", f"Error: the {gauge} gauge is dry", exit_code=1)
+    with harvested(home, tmp_path, *session) as memory:
+        db, request = memory.reading(), Request(memory.project("reef") or "")
+        told = candidates(db, request, memory.config, max(starts(db, request.project, 1)) + DAY)
+    assert len(told.failures) == 6
+    assert "likelier failures fill the block" in {left.reason for left in told.left_out}
+
+
 def test_where_no_error_ever_came_back_none_is_told(home: Path, tmp_path: Path) -> None:
     sessions = [
         ClaudeSession(f"s{day}", day=day).run(f"make part{day}", f"Error: no tide in part {chr(96 + day)}", exit_code=2)

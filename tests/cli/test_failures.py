@@ -63,9 +63,32 @@ def test_show_tells_it_whole(harvested: Run) -> None:
     assert "worked 3x: run `uv sync --extra postgres`" in shown
     assert "3 of the 3 sessions that met it since a fix first worked found this one; none had been told" in shown
     assert "$ pytest -q" in shown
+    told = [line.split()[0] for line in shown.splitlines() if line.startswith("    ") and "uv sync" in line]
+    assert "between:" in told, "the step that fixed it stands between the two calls"
     missing = harvested("failures", "show", "F000")
     assert (missing.returncode, missing.stdout) == (1, "")
     assert "hardwon failures" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("failing", "step", "shown"),
+    [
+        ("tide post --fill", "", False),
+        ("tide post --fill", "ebb --now", False),
+        ("tide post --fill", "git push --force-with-lease origin main", False),
+        ("tide post --fill", "docker start tides", True),
+        ("tide post --fill", "tide login north", True),
+    ],
+)
+def test_what_may_have_helped_is_no_lucky_second_try_no_force_and_no_other_program(
+    failing: str, step: str, shown: bool, hardwon: Run, tmp_path: Path
+) -> None:
+    session = ClaudeSession().run(failing, "Error: the gauge is dry", exit_code=1)
+    (session.run(step, "ok") if step else session).run(failing, "ok").write(tmp_path / "logs")
+    assert hardwon("harvest", tmp_path / "logs").returncode == 0
+    (known,) = json.loads(hardwon("failures", "--json").stdout)
+    assert known["fixes"][0]["status"] == "candidate", "it is kept: a second session may do the same"
+    assert ("may have helped" in hardwon("why", known["id"]).stdout) == shown
 
 
 def test_match_knows_a_failure_by_its_output_whoever_ran_it(harvested: Run) -> None:

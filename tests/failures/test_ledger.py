@@ -342,6 +342,29 @@ def test_a_filtered_retry_that_shows_errors_is_no_success(tmp_path: Path) -> Non
     assert findings(session, tmp_path).fixes == []
 
 
+@pytest.mark.parametrize("again", ["cd ~/reef && reef list", "reef list 2>&1 | head", "reef list"])
+def test_a_call_whose_output_repeats_the_error_is_no_success_whatever_its_exit_code(again: str, tmp_path: Path) -> None:
+    error = "error: Cannot find module '@reef/prompts' from '/srv/work/reef/src/setup.ts'"
+    session = (
+        ClaudeSession()
+        .run("reef list", error, exit_code=1)
+        .run(again, f"Reading the settings\n{error}\nBun v1.2.10 (Linux x64)")
+        .run("bun install", "12 packages installed")
+        .run("reef list", "no gauges yet")
+    )
+    assert [fix.steps for fix in findings(session, tmp_path).fixes] == [(("run", "bun install"),)]
+
+
+def test_another_name_for_a_program_that_says_the_same_again_replaces_nothing(tmp_path: Path) -> None:
+    session = (
+        ClaudeSession()
+        .run("python tools/load.py", "bash: python: command not found", exit_code=127)
+        .run("/opt/bin/python tools/load.py || true", "bash: python: command not found")
+        .run("python3 tools/load.py", "done")
+    )
+    assert [fix.steps for fix in findings(session, tmp_path).fixes] == [(("replace", "`python` with `python3`"),)]
+
+
 def test_another_test_that_passes_does_not_mend_the_one_that_failed(tmp_path: Path) -> None:
     session = (
         ClaudeSession()

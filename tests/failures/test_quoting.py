@@ -180,12 +180,24 @@ def test_of_an_answer_that_lost_its_words_lists_name_the_command() -> None:
 @pytest.mark.parametrize(
     ("leads", "told"),
     [
-        (["cd …/tides/reef", "cd /c%3A/srv/tides/reef", "cd 'reef'"], "`cd …/reef`: no path"),
-        (["cd …/tides/reef", "cd ebb", "cd …/tides/reef", "cd flow"], "`cd …/tides/reef, ebb, …`: no path"),
+        (["cd …/tides/reef", "cd /srv/tides/reef", "cd 'reef'"], "`cd …/reef`: no path"),
+        (["cd /c/…/tides/reef", "cd ebb", "cd /c%3A/srv/tides/ebb", "cd /d/reef"], "`cd /c/…`: no path"),
+        (["cd C:\\srv\\reef", "cd ebb", "cd d:\\srv\\ebb"], "`cd C:\\…`: no path"),
+        (["cd …/tides/reef", "cd ebb", "cd …/tides/reef", "cd flow"], "`cd …`: no path"),
     ],
 )
-def test_of_steps_into_folders_that_are_not_there_their_own_names_are_told(leads: list[str], told: str) -> None:
+def test_steps_into_folders_that_are_not_there_are_told_by_how_most_are_written_and_never_as_a_list(
+    leads: list[str], told: str
+) -> None:
     assert example([f"`{lead}`: no path" for lead in leads], "generic") == told
+
+
+def test_a_drive_that_only_another_shell_calls_so_stays_where_its_path_is_shortened() -> None:
+    command = "cd /c/dev/tides/reef && dotnet build"
+    found = fingerprint("The system cannot find the path specified.", command)
+    assert found is not None
+    line = error_line(found, "Bash", command)
+    assert line == "`cd /c/…/tides/reef`: The system cannot find the path specified."
 
 
 @pytest.mark.parametrize(
@@ -283,7 +295,7 @@ def test_what_came_from_the_network_is_not_quoted(tool: str, command: str) -> No
     [
         ([], ""),
         (["tide: not primed"], "tide: not primed"),
-        (["`cd ebb`: no path", "`cd flow`: no path"], "`cd ebb, flow`: no path"),
+        (["`cd ebb`: no path", "`cd flow`: no path"], "`cd …`: no path"),
         (["`make ebb`: no path", "`npm run ebb`: no path"], "no path"),
         (
             ["cat: docs/part-07.md: No such file", "cat: docs/part-11.md: No such file"],

@@ -14,6 +14,11 @@ _TRACEBACK = "Traceback (most recent call last):\n  File \"<string>\", line 1, i
 _OF_NODE = "[eval]:1\nebb\n^\n\nReferenceError: ebb is not defined\n    at [eval]:1:1\n\nNode.js v22.1.0"
 _LINTED = "src/tides.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'."
 _USAGE = "accepts 1 arg(s), received 2\n\nUsage:\n  reefctl show [gauge] [flags]\n"
+_VETTED = "# reef/tides\ntides/map_windows.go:58:8: possible misuse of unsafe.Pointer"
+_NOT_UPLOADED = (
+    "upload failed: ./ebb.csv to s3://tides/ebb.csv An error occurred (InvalidAccessKeyId) when calling the PutObject "
+    "operation: The key does not exist in our records."
+)
 _UNSORTED = "tides.go:9:1: File is not properly formatted (gofmt)"
 
 
@@ -56,6 +61,14 @@ def told(output: str, command: str) -> str:
         ("CONFLICT (content): Merge conflict in tides.csv", "git checkout ebb && git rebase main", "git rebase main"),
         (_UNSORTED, "golangci-lint run && go test ./...", "golangci-lint run"),
         ("1 issues:\nFAIL\treef/tides [build failed]\nFAIL", "golangci-lint run; go test ./tides", "go test ./tides"),
+        (_VETTED, "go build ./... && go vet ./... && go test ./...", "go vet ./..."),
+        (_VETTED.replace("possible misuse", "unknown kind"), "go build ./... && go vet ./...", "go build ./..."),
+        (
+            _NOT_UPLOADED,
+            "npm run build && aws s3 cp ebb.csv s3://tides/ebb.csv && git push",
+            "aws s3 cp ebb.csv <url>/ebb.csv",
+        ),
+        (_NOT_UPLOADED, "bash -x scripts/upload.sh 2026-09", "bash scripts/upload.sh 2026-09"),
         ("tides.py:3:1: F401 `os` imported but unused", "ruff check . && ruff format .", "ruff check ."),
         ("Would reformat: tides.py", "ruff check . && ruff format --check .", "ruff format"),
         ("Error: no gauge 'north'", "GAUGE=$(reefctl find north) && echo $GAUGE", "reefctl find north"),

@@ -234,7 +234,9 @@ def test_what_the_hooks_read_does_not_grow_with_the_sessions(home: Path) -> None
     assert large < 1.1 * small
 
 
-def test_a_command_whose_form_changes_is_told_by_its_name(home: Path, tmp_path: Path) -> None:
+def test_a_command_whose_form_changes_is_told_by_its_name_and_that_something_follows(
+    home: Path, tmp_path: Path
+) -> None:
     written = []
     for day in (1, 2, 3):
         session = ClaudeSession(f"s{day}", day=day).user("go on").run(f"./zorb-run --case {day}", "ok")
@@ -243,7 +245,7 @@ def test_a_command_whose_form_changes_is_told_by_its_name(home: Path, tmp_path: 
     with Hardwon(home) as memory:
         memory.harvest([one.write(tmp_path) for one in written])
         found = {one.command: one.why for one in memory.map("reef").commands}
-    assert list(found) == ["zorb-run", "go test"], "what output named in any form is told to nobody"
+    assert list(found) == ["zorb-run …", "go test"], "what output named in any form is told to nobody"
     assert "failed in 3 of 3 sessions, never worked" in found["go test"]
 
 
@@ -569,9 +571,32 @@ def test_a_command_is_told_with_the_runner_that_finds_it(home: Path, tmp_path: P
     with Hardwon(home) as memory:
         memory.harvest(written)
         told = [one.command for one in memory.how("", project="reef")]
-    assert set(told) >= {"uv run pytest", "npx -y markdownlint-cli2"}
+    assert set(told) >= {"uv run pytest …", "npx -y markdownlint-cli2 …"}
     assert told[-1] == "git push", "what is run everywhere comes last"
     assert not {"pytest", "markdownlint-cli2"}.intersection(told)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (["go test ./...", "go test ./... -v", "go test ./tide", "go test ./reef", "go test ./a"], "go test ./..."),
+        (["go test", "go test ./tide", "go test ./shell"], "go test"),
+        (["zorb reef -v", "zorb reef --fast", "zorb reef --slow"], "zorb reef"),
+        (["mypy src --strict", "mypy src -v", "mypy --pretty src"], "mypy src"),
+        ([f"mypy --config a.ini src/{name}.py" for name in "abc"], "mypy …"),
+        (["go test ./tide", "go test ./shell", "go test ./reef"], "go test …"),
+        (["git add .", "git add src"], ""),
+        (["bun add zod", "bun add ky"], ""),
+        (["git pull", "git pull"], "git pull"),
+    ],
+)
+def test_a_command_is_told_with_what_nearly_all_its_runs_had_and_never_bare_where_none_was(
+    lines: list[str], told: str, home: Path, tmp_path: Path
+) -> None:
+    sessions = [ClaudeSession(f"s{day}", day=day).user("go on").run(line, "ok") for day, line in enumerate(lines, 1)]
+    with Hardwon(home) as memory:
+        memory.harvest([one.write(tmp_path) for one in sessions])
+        assert [one.command for one in memory.map("reef").commands] == [told] * bool(told)
 
 
 def test_how_tells_what_worked_once_and_never_what_failed(home: Path, tmp_path: Path) -> None:

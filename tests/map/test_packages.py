@@ -92,11 +92,11 @@ def test_a_command_with_and_without_the_step_into_its_folder_is_one_told_where_i
     with Hardwon(home) as memory:
         memory.harvest(written)
         known = known_of(memory.reading(), memory.store.projects()[0].id)
-    assert [(one.text, one.worked) for one in known.commands] == [("cd src && go test", [0, 1, 2, 3])]
-    assert at_start(known)[0] == "test: `cd src && go test` (ran in 4 sessions, passed in all)"
+    assert [(one.text, one.worked) for one in known.commands] == [("cd src && go test ./...", [0, 1, 2, 3])]
+    assert at_start(known)[0] == "test: `cd src && go test ./...` (ran in 4 sessions, passed in all)"
 
 
-@pytest.mark.parametrize(("edits", "told"), [(True, "cd src && go test"), (False, "go test")])
+@pytest.mark.parametrize(("edits", "told"), [(True, "cd src && go test ./..."), (False, "go test ./...")])
 def test_a_folder_that_output_named_is_told_where_sessions_had_work_in_it(
     home: Path, tmp_path: Path, *, edits: bool, told: str
 ) -> None:

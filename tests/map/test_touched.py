@@ -96,7 +96,7 @@ def test_commands_are_counted_by_what_they_run() -> None:
     assert [(one.command, one.text, one.purpose, one.worked, one.failed) for one in found] == [
         ("go test", "go test ./...", "test", 1, 1),
         ("npm run lint", "npm run lint", "lint", 1, 0),
-        ("git commit", "git commit", "", 1, 0),
+        ("git commit", "git commit …", "", 1, 0),
     ]
 
 
@@ -214,7 +214,7 @@ def test_a_command_that_output_named_first_is_marked_as_proposed() -> None:
 
 def test_what_is_fetched_is_told_without_its_name() -> None:
     (found,) = ran([Call("run", "Bash", "pip install zorb-tools", ok=True)])
-    assert (found.command, found.text) == ("pip install", "pip install")
+    assert (found.command, found.text) == ("pip install", "pip install …")
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,10 @@ _SURROUNDINGS = lazy_pattern(
 )
 """What a machine, a shell or a service refuses."""
 _ASSERTS = lazy_pattern(r"\bexpect\(|[Aa]ssert|\b[Ee]xpected\b|\b[Nn]umber of calls\b")
-LONG_AGO = 30 * 86_400_000_000
+_DAY = 86_400_000_000
+LONG_AGO = 30 * _DAY
+_HALF_A_YEAR = 183 * _DAY
+_TOLD_WITHOUT_A_FIX = 6
 _NAME_OF_A_TEST = lazy_pattern(r" \([^()]*(?:\([^()]*\)[^()]*)*\)$")
 
 
@@ -129,7 +132,8 @@ def failure_lines(
 ) -> list[Line]:
     """Those worth a line, best first: the unlikely ones are not told, whatever room there is.
 
-    What was last met long ago says when; an assertion about the code of that time is gone.
+    What was last met long ago says when; an assertion about the code of that time is gone, and after half a year all
+    but what is proven to have a fix. Few without a fix are told: each helps less than the one before.
     """
     starts = tuple(sessions.starts(db, project, SESSIONS_REMEMBERED))
     among: tuple[str, ...] = ()
@@ -141,15 +145,22 @@ def failure_lines(
         (chance.value * (1 + fits.get(one.row.id, 0.0)), one, chance) for one, _, chance in judged if chance is not None
     ]
     scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
-    lines = []
+    lines: list[Line] = []
+    unfixed = 0
     for at, (value, one, chance) in enumerate(scored):
+        fix = best_fix(fixes[one.row.id])
         long_ago = now - one.row.last_seen > LONG_AGO
         reason = "" if once_is_enough else unlikely(value, first=not at)
         if long_ago and chance.is_mistake and _ASSERTS.search(one.row.error) and not once_is_enough:
             reason = "an assertion of more than a month ago"
-        if at >= FAILURES_TOLD or reason:
+        proven = once_is_enough or (fix and fix.confirmed >= failures.SESSIONS_THAT_PROVE)
+        if now - one.row.last_seen > _HALF_A_YEAR and not proven:
+            reason = reason or "not met for half a year, and no fix of it worked in two sessions"
+        full = len(lines) >= FAILURES_TOLD or (not fix and unfixed >= _TOLD_WITHOUT_A_FIX and not once_is_enough)
+        if reason or full:
             left_out.append(LeftOut(id=one.row.id, reason=reason or "likelier failures fill the block"))
             continue
+        unfixed += not fix
         why = _why_failure(one, chance, fits.get(one.row.id, 0.0))
         lines.append(
             as_line(one, fixes[one.row.id], round(value, 9), why, last_seen=one.row.last_seen if long_ago else None)

@@ -28,7 +28,7 @@ from hardwon.errors import HardwonError, NotFound
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.api.failing import Failing
-    from hardwon.model.nouns import Failure
+    from hardwon.model.nouns import Failure, Fix
 
 _CHARACTERS_PER_COMMIT = 12
 _COMMITS_SHOWN = 3
@@ -247,6 +247,8 @@ def _tell_fixes(memory: Hardwon, row: Failure, *, pairs: int) -> set[tuple[str, 
     back = came_back(memory.reading(), [row.id]).get(row.id)
     for fix in row.fixes:
         waits = fix.untrusted and fix.status == "candidate"
+        if waits and not _may_have_helped(fix, row):
+            continue
         note = f"  [not told to agents: {fix.untrusted}]" if waits else ""
         again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
         times = f" {fix.confirmed}x" if fix.confirmed else ""
@@ -258,6 +260,9 @@ def _tell_fixes(memory: Hardwon, row: Failure, *, pairs: int) -> set[tuple[str, 
         for ends in [*examples.values()][: -pairs - 1 : -1]:
             told.add((ends.session, ends.failing_message))
             say(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
+            between = [one.what for one in fix.steps if one.action in ("run", "edit") and one.what not in ends.passing]
+            for what in between:
+                say(f"    between: {shown(what, 160)}")
             say(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")
             say(f"            of {short(memory, ends.session)}{f' ({ends.cause})' if ends.cause else ''}")
         if waits:
@@ -267,6 +272,24 @@ def _tell_fixes(memory: Hardwon, row: Failure, *, pairs: int) -> set[tuple[str, 
         for step in fix.avoid:
             say(f"    did not help: {shown(remedy([Step(step.action, step.what)], ''))}")
     return told
+
+
+def _may_have_helped(fix: Fix, row: Failure) -> bool:
+    """Whether a person may want to approve it: force passes against anything, what came once is mostly chance.
+
+    Of that, what calls the same program or provides something is left.
+    """
+    from hardwon.failures import tools
+    from hardwon.failures.shell import commands
+    from hardwon.store.failures import COINCIDENCE
+
+    if "--force" in fix.text:
+        return False
+    if fix.untrusted != COINCIDENCE or not fix.steps:
+        return True
+    ran = [one for step in fix.steps if step.action == "run" for one in commands(step.what)]
+    failed = {one.program for one in commands(row.command)}
+    return any(one.program in failed or tools.provides(one) for one in ran)
 
 
 def _from_session(memory: Hardwon, source: dict[str, Any]) -> dict[str, Any]:

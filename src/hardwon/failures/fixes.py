@@ -23,6 +23,7 @@ from hardwon.failures.turns import (
     Verdict,
     called_otherwise,
     ran_until_stopped,
+    shows,
     verdict,
 )
 from hardwon.model.failure import HINTED, Fix, Occurrence, Step, Tried
@@ -103,7 +104,7 @@ def follow(calls: list[Turn], at: int, failure: Occurrence, home: str = "") -> T
     later = calls[at + 1 : at + 1 + CALLS_LOOKED_AHEAD]
     if failed.call.action != "run" or failure.family in ("agent", "hook") or failure.error_type == "conflict":
         return Trail(None, [])
-    swap = _replaced(failed, later) or called_otherwise(failed, later)
+    swap = _replaced(failed, later, failure) or called_otherwise(failed, later, failure)
     if swap is not None and (swap.cause != ONLY_THE_FOLDER or not _code_is_wrong(failure)):
         steps, called = (swap.step,) if swap.step else (), swap.called
         if swap.cause == ONLY_THE_FOLDER:  # whatever the call was: another one fails there, too
@@ -289,7 +290,7 @@ _LETTER = lazy_pattern(r"option (?:-- |'|\")(\w)\b")
 _QUOTED = lazy_pattern(r"['\"`‘“]([\w:.-]+)['\"`’”]")
 
 
-def _replaced(turn: Turn, later: Sequence[Turn]) -> Replacement | None:
+def _replaced(turn: Turn, later: Sequence[Turn], failure: Occurrence) -> Replacement | None:
     """The call that worked in place of the one that could not."""
     output = clean(turn.output)
     if len(output) > _MAX_USAGE_ERROR_CHARACTERS:
@@ -309,9 +310,9 @@ def _replaced(turn: Turn, later: Sequence[Turn]) -> Replacement | None:
                 if missing
                 else _another_call(tried, command, output)
             )
-            if step is not None:
+            if step is not None and not shows(other, failure):
                 return Replacement(command, other, step, "", _NAMED)
-        if not missing and (end := _another_end(tried, found, output)) is not None:
+        if not missing and (end := _another_end(tried, found, output)) is not None and not shows(other, failure):
             return Replacement(end[0], other, end[1], "", _NAMED)
     return None
 

@@ -234,10 +234,21 @@ def _speaker(line: str, command: str, family: str, used: str = "") -> str:
         return ""
     into = _STEP_INTO.search(command) if _GONE.search(line) and not _NAMES_ITS_FILE.search(line) else None
     return (
-        presentable(f"cd {into.group(1)}")
+        _step_into(into.group(1))
         if into
         else told_command(command, f"{line} {used}".rstrip(), family=family, where=family != "usage")
     )
+
+
+_OF_A_UNIX = lazy_pattern(r"/(?:mnt/|cygdrive/)?[A-Za-z](?:%3A|:)?/")
+"""How a drive of Windows is called by shells that are not Windows' own, which knows no such folder."""
+_OF_WINDOWS = lazy_pattern(r"[A-Za-z]:[\\/]")
+
+
+def _step_into(folder: str) -> str:
+    """A step into a folder, which keeps how its drive is written where the path is shortened."""
+    told, drive = presentable(f"cd {folder}"), _OF_A_UNIX.match(folder.strip("'\""))
+    return told.replace("cd …/", f"cd {drive[0]}…/", 1) if drive else told
 
 
 _PREPARES = frozenset(
@@ -336,6 +347,16 @@ _RUN_HOOKS = frozenset("commit push merge rebase cherry-pick am".split())
 _MERGE = frozenset(("merge", "rebase", "cherry-pick", "pull", "revert", "am", "stash pop", "stash apply"))
 _OF_A_MERGE = lazy_pattern(r"^CONFLICT|\b(?:fast-forward|reconcile divergent|unmerged files|have not concluded)\b")
 _LINTED = lazy_pattern(r"\S+\.go(?::\d+)*: .* \([a-z]+\)$")
+_VETTED = lazy_pattern(
+    r"\b(?:possible misuse of|composite literal uses unkeyed fields|possible formatting directive"
+    r"|non-constant format string in call to|format %\S+ (?:has arg|reads arg|is missing)|(?:passes|copies) lock"
+    r"|the \w+ function (?:returned by|is not used on all paths)|result of \S+ call not used|self-assignment of"
+    r"|unreachable code|not compatible with reflect\.StructTag|struct field \S+ repeats|captured by func literal"
+    r"|before checking for errors|passes non-pointer|second argument to errors\.As|should have signature"
+    r"|yields a string of one rune|too small for shift|(?:redundant|suspect) (?:or|and): )"
+)
+"""What `go vet` says and no compiler does."""
+_OF_AWS = lazy_pattern(r"\bAn error occurred \(\w+\) when calling the \w+ operation\b")
 _INTERPRETERS = {"python": ("python",), "node": ("node", "bun", "deno")}
 
 
@@ -359,6 +380,10 @@ def _candidates(ran: list[Command], command: str, line: str, family: str) -> lis
         could = [one for one in ran if one.subcommand in _MERGE]
     elif family == "go":
         could = [one for one in ran if one.program == ("golangci-lint" if _LINTED.match(line) else "go")]
+        if _VETTED.search(line):
+            could = [one for one in could if one.subcommand == "vet"] or could
+    elif _OF_AWS.search(line):
+        could = [one for one in ran if one.program == "aws"]
     return could or ran
 
 
@@ -411,7 +436,7 @@ def example(lines: Sequence[str], family: str) -> str:
     newest = lines[0] if lines else ""
     if len({*lines}) < 2:
         return newest
-    if len({without_speaker(line) for line in lines}) == 1 and (into := _into_folders(_leads_by_number(lines))):
+    if len({without_speaker(line) for line in lines}) == 1 and (into := _into_folders(_leads(lines))):
         return f"{into}{without_speaker(newest)}"
     if family == "hook" and (step := re.match(r"(.+?)(?: … .+)? failed\b", newest)):
         return f"{step.group(1)} failed"
@@ -436,7 +461,7 @@ _LEAST_IN_COMMON = 4
 
 def _in_common(lines: Sequence[str], usual: str) -> str:
     """The usual line with an ellipsis where its command or a word is another one in other lines."""
-    leads = [found[0] if (found := _LEAD.match(line)) else "" for line in lines]
+    leads = _leads(lines)
     lead = leads[0] if len({*leads}) == 1 else _alike_lead(leads)
     said = [line.removeprefix(own).split(" ") for line, own in zip(lines, leads, strict=True)]
     if len({len(words) for words in said}) > 1:
@@ -449,25 +474,24 @@ def _in_common(lines: Sequence[str], usual: str) -> str:
     return f"{lead}{' '.join(told)}" if all(told) else usual
 
 
-def _leads_by_number(lines: Sequence[str]) -> list[str]:
-    """The command before each, those of most lines first."""
-    return [found[0] if (found := _LEAD.match(line)) else "" for line, _ in Counter(lines).most_common()]
+def _leads(lines: Sequence[str]) -> list[str]:
+    """The command before each, if one stands there."""
+    return [found[0] if (found := _LEAD.match(line)) else "" for line in lines]
 
 
 _INTO_A_FOLDER = lazy_pattern(r"^`cd [\"']?(.*?)[\"']?`: $")
-_FOLDERS_TOLD = 2
 
 
 def _into_folders(leads: Sequence[str]) -> str:
-    """Steps into folders by the folders' own names: the one that all share, else the first ones."""
+    """Steps into folders by what most share: how their paths are written, or the folder's name; never a list."""
     found = [step[1] for lead in leads if (step := _INTO_A_FOLDER.match(lead))]
     if len(found) < len(leads):
         return ""
-    names: dict[str, set[str]] = {}
-    for path in found:
-        names.setdefault(re.split(r"[/\\]", path.rstrip("/\\"))[-1], set()).add(path)
-    told = [next(iter(paths)) if len(paths) == 1 else f"…/{name}" for name, paths in names.items()]
-    return f"`cd {', '.join([*told[:_FOLDERS_TOLD], *(['…'] if len(told) > _FOLDERS_TOLD else [])])}`: "
+    for style, told in ((_OF_A_UNIX, "/c/…"), (_OF_WINDOWS, "C:\\…")):
+        if 2 * sum(style.match(path) is not None for path in found) > len(found):
+            return f"`cd {told}`: "
+    names = {re.split(r"[/\\]", path.rstrip("/\\"))[-1] for path in found}
+    return f"`cd …/{names.pop()}`: " if len(names) == 1 else "`cd …`: "
 
 
 def _alike_lead(leads: Sequence[str]) -> str:
@@ -516,7 +540,7 @@ _ONLY_COUNTS = lazy_pattern(
     r"(?:\d{3}|…)(?:[: ]+(?:ok|not found|forbidden|bad request|unauthorized|internal server error|service unavailable"
     r"|bad gateway|gateway time-?out|too many requests|conflict|unprocessable \w+))?\W*$"
 )
-_ANY = lazy_pattern(r"^`…`: |^… |^`[^`]+` failed$")
+_ANY = lazy_pattern(r"^`(?:cd )?…`: |^… |^`[^`]+` failed$")
 _LEAD = lazy_pattern(r"^`[^`]+`: ")
 
 

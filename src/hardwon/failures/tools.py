@@ -448,6 +448,9 @@ def danger(line: str) -> str:
     return next((why for why, pattern in _DANGERS if pattern.search(line)), "")
 
 
+_RUN_FILE = lazy_pattern(r"^[\w./\\~-]+\.(?:[cm]?[jt]sx?|py|sh|ps1|rb|php|pl|lua)$")
+
+
 @lru_cache(maxsize=4096)
 def gist(line: str, longest: int = 48) -> str:
     """What a command is about, without the options and values that change from call to call."""
@@ -455,7 +458,10 @@ def gist(line: str, longest: int = 48) -> str:
     if not found:
         return ""
     kept: list[str] = []
+    is_script = not found[-1].inline and _RUN_FILE.search(found[-1].subcommand) is not None
     for at, word in enumerate(_unassigned(found[-1].text).split()):
+        if is_script and at and word.startswith("-") and found[-1].subcommand not in kept:
+            continue  # how it is to be run: `bash -x deploy.sh`
         if word.startswith("-") and not (word == "-m" and kept and base(kept[-1]).startswith("python")):
             break
         if word[:1] in "\"'<" or "…" in word or "$(" in word or "`" in word or (at and word.isdigit()):

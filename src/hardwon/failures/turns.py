@@ -92,14 +92,16 @@ def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
     if turn.result is None or turn.stopped or turn.result.outcome == "unknown":
         return "open"
     if turn.failed:
-        if _shows(turn, failure):
+        if shows(turn, failure):
             return "again"
         return "passed" if ran_until_stopped(turn) else "otherwise"
+    if shows(turn, failure):
+        return "again"
     if not command.masked:
         return "passed"
     # The exit code is that of another command: the output must speak.
     if _RED.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
-        return "again" if _shows(turn, failure) else "otherwise"
+        return "otherwise"
     if all(program in CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
         return "passed"
     return "open"
@@ -171,8 +173,8 @@ def _is_named(command: Command, told: str) -> bool:
     return " && " not in told and f" {command.program} {command.subcommand}".rstrip() in f" {told}"
 
 
-def _shows(turn: Turn, failure: Occurrence) -> bool:
-    """Whether the failure is in an output, be it as its second error."""
+def shows(turn: Turn, failure: Occurrence) -> bool:
+    """Whether the failure is in an output, be it as its second error, or of a program that goes on after it."""
     output = turn.output
     found = fingerprint(output, turn.call.command)
     if found is not None and found.id == failure.fingerprint:
@@ -226,7 +228,7 @@ class Replacement(NamedTuple):
     """What it has to do with the error; empty where a second session must show it."""
 
 
-def called_otherwise(turn: Turn, later: Sequence[Turn]) -> Replacement | None:
+def called_otherwise(turn: Turn, later: Sequence[Turn], failure: Occurrence) -> Replacement | None:
     """The first call right after that did the same in another way and passed; None where the code had changed."""
     output = clean(turn.output)
     if len(output) > _MAX_OUTPUT_CHARACTERS:
@@ -243,7 +245,7 @@ def called_otherwise(turn: Turn, later: Sequence[Turn]) -> Replacement | None:
                 or _written_otherwise(turn, other, output)
                 or (_in_a_folder(tried, ran) if at == 0 and not _PASSES.search(output) else None)
             )
-            if found is not None:
+            if found is not None and not shows(other, failure):
                 step, called, cause, by = found
                 return Replacement(by, other, step, called, cause)
     return None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hardwon.errors import HardwonError
 from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed, parted
 from hardwon.map.signals import Ranked, asked, cut, mark, name_terms, norms, path_terms, worth_telling
-from hardwon.map.touched import in_folder, is_own_check, is_usual, tellable
+from hardwon.map.touched import AND_MORE, RUNNERS, arguments, in_folder, is_own_check, is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED
 from hardwon.store import projects
 from hardwon.store.database import Database
@@ -380,6 +380,9 @@ def rows(known: Known) -> Drawn:
 # The commands of a project that may be told, counted over its sessions.
 
 _SHARE_OF_A_FORM = 1 / 2
+_NEARLY_ALL = 4 / 5
+_ALL_OF_IT = ("./...", ".")
+"""What a command is given so that it takes all of a project: it is nobody's own, whoever proposed it."""
 SESSIONS_OF_A_FORM = 2
 """A command is told as it was written once it worked so in that many sessions; before, by its name alone."""
 
@@ -443,6 +446,8 @@ def _told(
     broken: dict[str, list[int]] = defaultdict(list)
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     """Command → in how many sessions each form of it worked unproposed."""
+    called: dict[str, Counter[str]] = defaultdict(Counter)
+    """Command → in how many sessions each form of it worked, whoever named it."""
     plain: Counter[str] = Counter()
     """In how many sessions it worked where nothing had named it in any form."""
     purposes: dict[str, str] = {}
@@ -460,10 +465,10 @@ def _told(
                 failed[name].append(number)
             if own.broken:
                 broken[name].append(number)
-            if own.unproposed:
-                for form in own.forms:
-                    if parted(form)[0] == folder:
-                        forms[name][form] += 1
+            called[name].update(own.forms)
+            for form in own.forms:
+                if own.unproposed and parted(form)[0] == folder and not form.endswith(AND_MORE):
+                    forms[name][form] += 1
             purposes[name] = own.purpose
 
     def is_known(name: str) -> bool:
@@ -474,14 +479,42 @@ def _told(
         Command(name, text, purposes[name], worked[name], failed[name], broken[name])
         for name in sorted(purposes)
         for bare in [_called_by(runners[name], name) if is_known(name) and _is_for_all(forms[name]) else ""]
-        if (text := _told_as(bare, _form(forms[name], sessions), forms[name], len(worked[name])))
+        if (text := _told_as(bare, forms[name], called[name], len(worked[name]), sessions))
     ]
     return sorted(found, key=lambda command: (-len(command.worked), -len(command.failed), command.key))
 
 
-def _told_as(name: str, form: str, forms: Counter[str], worked: int) -> str:
-    """As a command is told: its name, if that may be told, where what is counted are many forms of it."""
-    return form if form and (not name or forms[form] >= worked * _SHARE_OF_A_FORM) else name
+def _told_as(name: str, forms: Counter[str], called: Counter[str], worked: int, sessions: int) -> str:
+    """As a command is told: where what is counted are many forms of it, by its name, if that may be told.
+
+    It is told with what nearly all of them were given. Where none of them was bare, its name alone is no command: it
+    is told with what takes the whole project, if some were given that, else with a sign that something follows.
+    """
+    form = _form(forms, sessions)
+    if form and (not name or forms[form] >= worked * _SHARE_OF_A_FORM):
+        return form
+    if not name or not called:
+        return name
+    bare = parted(name)[1]
+    given = Counter[str]()
+    for one, times in called.items():
+        given.update(dict.fromkeys(arguments(parted(one)[1], bare), times))
+    always = [word for word, times in given.items() if times >= _NEARLY_ALL * called.total()]
+    if always and all(_is_own_argument(word, forms, sessions) for word in always):
+        return " ".join((name, *always))
+    if any(not one.endswith(AND_MORE) and not arguments(parted(one)[1], bare) for one in called):
+        return name
+    whole = next((word for word in _ALL_OF_IT if given[word] >= SESSIONS_OF_A_FORM and is_usual(bare)), "")
+    if whole:
+        return form if whole in form.split() else f"{name} {whole}"
+    return "" if all(one.endswith(AND_MORE) for one in called) else f"{name}{AND_MORE}"
+
+
+def _is_own_argument(word: str, forms: Counter[str], sessions: int) -> bool:
+    """Whether so many sessions gave it unproposed, and not always as the value of an option."""
+    given = [(words, times) for form, times in forms.items() if word in (words := form.split())]
+    is_one = any(words[words.index(word) - 1][0] != "-" for words, _ in given)
+    return is_one and sum(times for _, times in given) >= sessions
 
 
 _OF_A_PART = re.compile(
@@ -497,16 +530,10 @@ def _is_for_all(forms: Iterable[str]) -> bool:
     return not each or not all(map(_OF_A_PART.match, each))
 
 
-_RUNNERS = frozenset(
-    "uv run poetry pipenv pdm hatch rye bundle exec pnpm npx bunx pnpx yarn corepack python -m -y".split()
-)
-"""What stands before a command that the project brings: without it, it is not found."""
-
-
 def _runner(form: str, key: str) -> str:
     """What stands before the command in a form of it, if that is a runner alone."""
     head, found, _ = parted(form)[1].partition(key.split(maxsplit=1)[0])
-    return head.strip() if found and _RUNNERS.issuperset(head.split()) else ""
+    return head.strip() if found and RUNNERS.issuperset(head.split()) else ""
 
 
 def _called_by(runners: Counter[str], name: str) -> str:

@@ -309,6 +309,12 @@ _WORD = lazy_pattern(r"[\w.@:+~/-]{1,80}")
 _ASSIGNMENT = lazy_pattern(r"\w+=\S*")
 _NAME = lazy_pattern(r"[A-Za-z]{3}")
 _FOLDER = lazy_pattern(r"[\w.@+][\w.@+/-]*")
+AND_MORE = " …"
+"""Behind a command that had arguments, of which none is kept."""
+RUNNERS = frozenset(
+    "uv run poetry pipenv pdm hatch rye bundle exec pnpm npx bunx pnpx yarn corepack python -m -y".split()
+)
+"""What stands before a command that the project brings: without it, it is not found."""
 _BRINGING = frozenset("install i add get download pull".split())
 """What comes from elsewhere is named by who wants it: the next session has no use for the name."""
 _STARTS = lazy_pattern(
@@ -329,7 +335,7 @@ class Ran(NamedTuple):
     command: str
     """What makes two calls the same command: the program, its sub-command, the script it runs."""
     text: str
-    """As it was last written when it worked, in a line; empty if it never did."""
+    """As it was last written when it worked, in a line; empty if it never did. It may end in `AND_MORE`."""
     purpose: str
     """test, lint, build, check, run, or an empty text."""
     worked: int
@@ -371,14 +377,15 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE,
             counts = worked + passes, failed + fails
             broken = int(fails) if passes or fails else broken
             found[key] = Ran(key, told or text, purpose(command), *counts, proposed=0, broken=broken)
-            for form in (command.text, told, parted(told)[1]):
+            plain = told.removesuffix(AND_MORE)
+            for form in (command.text, plain, parted(plain)[1]):
                 written.setdefault(key, {}).setdefault(form, position)
             for name in _given(command, key):
                 given.setdefault(key, {}).setdefault(name, position)
     shown = _Shown(calls, outputs)
 
     def proposed(key: str) -> int:
-        if (told := parted(found[key].text)[1]) and told in said:
+        if (told := parted(found[key].text.removesuffix(AND_MORE))[1]) and told in said:
             return 0
         first = min(written[key].values())
         own = {
@@ -513,11 +520,20 @@ def _lists(call: Call) -> bool:
 
 
 def _told(command: Command, key: str) -> str:
-    """A form in which the command can be told again; its key where what follows is another every time."""
+    """A form in which the command can be told again; its key where what follows is another every time, and a mark."""
     text = tools.brief(command.text, MAX_COMMAND_CHARACTERS + 1)
     brings = command.subcommand.partition(" ")[0] in _BRINGING
     varies = brings or command.program == "git" or "…" in text or "$(" in text or len(text) > MAX_COMMAND_CHARACTERS
-    return key if varies else text
+    if not varies:
+        return text
+    return f"{key}{AND_MORE}" if arguments(command.text, key) else key
+
+
+def arguments(form: str, key: str) -> list[str]:
+    """What a command was given, its options and whatever runs it left out."""
+    own = {program_family(base_name(word)) for word in key.split()}
+    words = [word for word in form.split() if word not in RUNNERS and not _ASSIGNMENT.fullmatch(word)]
+    return [word for word in words if word[0] != "-" and program_family(base_name(word)) not in own]
 
 
 def purpose(command: Command) -> str:
