@@ -102,6 +102,8 @@ _MAX_ITEMS_FITTING_A_TASK = 200
 _TRUST_WEIGHT, _RECENCY_WEIGHT = 0.2, 0.05
 _TRUST = {"measured": 1.0, "human": 1.0, "corroborated": 0.9, "claimed": 0.7, "untrusted": 0.2}
 _DOUBTFUL = {"candidate": 0.6, "muted": 0.4, "archived": 0.3, "superseded": 0.0, "invalid": 0.0}
+_GONE = ("archived", "superseded", "invalid")
+"""Lessons that hold no more, or that somebody rejected or took back: found only by who asks for them."""
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _TOLD = ("lesson", "failure")
 """What a bootstrap has lines of."""
@@ -207,6 +209,9 @@ def _select(type: str, wanted: SearchFilter, *, named: bool = False, enough: int
         if value:
             conditions.append(f"i.{column} = ?")
             values.append(value)
+    if type == "lesson" and not wanted.status:
+        conditions.append(f"i.status NOT IN ({marks(_GONE)})")
+        values += _GONE
     for condition, bound in (("i.at >= ?", wanted.since), ("i.at < ?", wanted.until)):
         if bound:
             conditions.append(condition)
