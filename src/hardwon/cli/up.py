@@ -168,6 +168,7 @@ def _up(
     early = _screen(memory) if unread and not project else None
     if early is not None and early.tells:
         say(bold("A first look, at the newest sessions. The whole report follows."))
+        _say_if_not_known(memory)
         _show(memory, report, known, early, examples=examples)
     if unread:
         say(f"\nStill reading {count(unread, 'older file')}. Ctrl-C stops and keeps what has been read.\n", err=True)
@@ -195,6 +196,8 @@ def _up(
         differs = screen is not None and screen.project.id != early.project.id
         of = f", of another project: {shown(screen.project.name)} has more to say" if screen and differs else ""
         say(bold(f"The whole report, which replaces the first look above{of}."))
+    if not (examples or project):
+        _say_if_not_known(memory)
     _show(memory, report, known, screen, examples=examples)
     ids = screen is not None and bool(screen.failing or screen.briefing.lines)
     another = screen.another if screen and not project else ""
@@ -204,7 +207,7 @@ def _up(
         ids=ids,
         waiting=waiting,
         said=0 if examples else memory.review.count_said(),
-        read_here=_project_here(memory) in {one.id for one in memory.store.projects() if one.sessions},
+        read_here=_is_known_here(memory),
         another=another,
     )
     if not examples:
@@ -285,6 +288,19 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     found = screens[-1] if screens[-1].tells else screens[0]
     back = (one.name for one in compared if one is not found.project and met[one.id].errors > met[one.id].different)
     return found._replace(another=next(back, ""))
+
+
+def _is_known_here(memory: Hardwon) -> bool:
+    return _project_here(memory) in {one.id for one in memory.store.projects() if one.sessions}
+
+
+def _say_if_not_known(memory: Hardwon) -> None:
+    """That nothing below is of this folder, and which command reads what lies in it."""
+    from hardwon.sessions.checkpoints import how_to_read
+
+    command, files = how_to_read(".")
+    if files and not _is_known_here(memory):
+        say(bold(f"This folder is not known yet. {count(files, 'session')} of it can be read: `{command}`"))
 
 
 def _project_here(memory: Hardwon) -> str | None:
@@ -403,7 +419,7 @@ def _say_next(
 ) -> None:
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
-    from hardwon.sessions.checkpoints import HISTORY, histories
+    from hardwon.sessions.checkpoints import how_to_read
 
     if examples:
         steps = [
@@ -411,10 +427,11 @@ def _say_next(
             ("hardwon harvest FOLDER", "learn from sessions in another folder"),
         ]
     else:
-        steps = [("hardwon why ID", "where a line comes from")] if ids else []
+        command, files = how_to_read(".")
+        unread = bool(files) and not read_here
+        steps = [(command, f"learn from the {count(files, 'session')} in this folder")] if unread else []
+        steps += [("hardwon why ID", "where a line comes from")] if ids else []
         steps.append(("hardwon failures", "everything that keeps failing"))
-    if not (examples or read_here) and (files := len(histories("."))):
-        steps.append((f"hardwon harvest {HISTORY} --mine", f"learn from the {count(files, 'session')} in this folder"))
     if another:
         demo = " --demo" if examples else ""
         steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
