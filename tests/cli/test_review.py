@@ -15,6 +15,7 @@ from hardwon import Hardwon, SimilarLesson
 from hardwon.recall import minilm
 from tests.conftest import ClaudeSession, Run
 from tests.forked import COMMANDS
+from tests.sessions.test_specstory_layouts import HEAD, asked, turn
 
 CLAIMS = (
     "Keep the parser in Rust rather than in Go.",
@@ -489,3 +490,25 @@ def test_a_typed_sentence_that_is_no_rule_waits_no_more_until_that_is_undone(
     assert "make lint" not in hardwon("bootstrap", "--project", "reef").stdout
     hardwon("undo", done.rpartition("hardwon undo ")[2].strip("`\n."))
     assert [*statuses(home).values()] == ["candidate"], "not told, but asked about again"
+
+
+def test_a_heading_that_a_command_may_have_printed_is_called_that_and_no_command_is_named(
+    home: Path, tmp_path: Path, hardwon: Run
+) -> None:
+    """The user typed it between two texts of the agent in fences: nobody can tell it from one that was printed."""
+    rule = "always keep the rules in the `docs/rules` folder"
+    text = HEAD + asked("write a rule") + turn("Here:\n\n```markdown\n# Tides\n```") + asked(rule)
+    (tmp_path / "history.md").write_text(text + turn("", "```markdown\n# Tides, in docs/rules\n```"))
+    with Hardwon(home) as memory:
+        memory.harvest([tmp_path / "history.md"], mine=True)
+        (waits,) = memory.review.queue()
+    assert waits.lesson.trust == "untrusted", "it is not believed by itself"
+    why = "a command may have printed the user's heading above these words"
+    terminal = Terminal()
+    said = " ".join(terminal.until("q quit").split())
+    assert f"perhaps the user said ({why}) in these very words" in said
+    assert "had printed" not in said
+    terminal.press("q")
+    terminal.end()
+    session, message = re.findall(r"inspect (S\w+) --message (\d+)", said)[0]
+    assert f"perhaps the user ({why}):" in hardwon("inspect", session, "--message", message).stdout

@@ -19,7 +19,7 @@ from hardwon.cli.why import learned_from
 from hardwon.errors import HardwonError
 from hardwon.store.sessions import words_around
 from hardwon.text.normalise import normalised
-from hardwon.text.shown import said_status
+from hardwon.text.shown import UNSURE, said_status
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -51,13 +51,14 @@ _HELP_WITH_CONFLICTS = (
 _WHY = "why:  "
 _MAX_SOURCES_SHOWN = 3
 _AFTER = {"tool": "a command had printed it", "web": "a web page had said it", "file": "a file had said it"}
+_SAID = {"foreign": "somebody else said", "unsure": f"perhaps the user said ({UNSURE})"}
 
 
 def _said(origin: str, rule: str = "") -> str:
     """Who spoke; of what repeats an output, a page or a file, where it stood before."""
     if origin in _AFTER:
         return f"the {'user' if rule.startswith(_OF_USERS) else 'agent'} said, after {_AFTER[origin]}"
-    return "somebody else said" if origin == "foreign" else f"the {origin} said"
+    return _SAID.get(origin, f"the {origin} said")
 
 
 _OF_USERS = ("user", "asked", "said")

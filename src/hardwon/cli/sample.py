@@ -234,6 +234,7 @@ def _show_message(transcript: Transcript, number: int, *, json: bool) -> None:
     """Redacted as the store keeps it, with what its calls answered, which agents keep in the message after."""
     from hardwon.clock import iso
     from hardwon.scrub.scrubber import Scrubber
+    from hardwon.text.shown import UNSURE
 
     session = next((one for one in transcript.sessions if number < len(one.messages)), None)
     if session is None:
@@ -254,7 +255,7 @@ def _show_message(transcript: Transcript, number: int, *, json: bool) -> None:
     place = f"{len(session.messages)} in {shown(session.external_id)}"
     say(f"message {number} of {place}, {said.role}, {iso(said.at) or 'no time'}")
     for who, text in clean:
-        say(f"\n  {shown(who)}:")
+        say(f"\n  {shown(who)}:" if not said.unsure or who != said.origin else f"\n  perhaps the user ({UNSURE}):")
         for line in text.strip().split("\n"):
             say(f"    {shown(line)}")
 
