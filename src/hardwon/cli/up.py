@@ -370,7 +370,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     for lesson in said:
         _item(short(memory, lesson.id), lesson.text, f"{lesson.source_count:>8}")
     for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
-        _item("", f'you asked: "{habit.words}"', f"{habit.sessions:>8}")
+        _item("", f'asked for, no rule: "{habit.words}"', f"{habit.sessions:>8}")
     if not (screen.said_again or screen.habits):
         _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
