@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from hardwon import __version__
 from hardwon.cli.table import as_table, hung, wrapped
-from hardwon.errors import HardwonError, StoreOutdated
+from hardwon.errors import HardwonError, NotFound, StoreOutdated
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -267,6 +267,16 @@ def asked_again(options: dict[str, str | None]) -> str:
     from shlex import quote
 
     return "".join(f" {name} {quote(value)}" for name, value in options.items() if value)
+
+
+def project_here(memory: Hardwon) -> str | None:
+    """The project of the folder that the command is run in, where there is one."""
+    import os
+
+    try:
+        return memory.project(os.getcwd())
+    except (NotFound, OSError):
+        return None
 
 
 def need_known(option: str, value: str | None, choices: Iterable[str]) -> None:

@@ -3,7 +3,6 @@ the next session is told, and the next step."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from hardwon.cli.app import (
     Json,
     ProjectOption,
     ask_about_folders,
+    asked_again,
     bold,
     count,
     echo,
@@ -25,6 +25,7 @@ from hardwon.cli.app import (
     our_name,
     print_json,
     progress_bar,
+    project_here,
     room,
     room_behind_a_pipe,
     say,
@@ -201,12 +202,12 @@ def _up(
     _show(memory, report, known, screen, examples=examples)
     ids = screen is not None and bool(screen.failing or screen.briefing.lines)
     another = screen.another if screen and not project else ""
-    waiting = 0 if examples else memory.review.count()
     _say_next(
         examples=examples,
         ids=ids,
-        waiting=waiting,
-        said=0 if examples else memory.review.count_said(),
+        waiting=0 if examples else memory.review.count(project=project),
+        said=0 if examples else memory.review.count_said(project=project),
+        project=project,
         read_here=_is_known_here(memory),
         another=another,
     )
@@ -274,7 +275,7 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     if project:
         wanted = memory.project(project)
         return next((_screen_of(memory, known, one) for one in known if one.id == wanted), None)
-    here = _project_here(memory)
+    here = project_here(memory)
     compared = [one for at, one in enumerate(known) if at < _PROJECTS_COMPARED or one.id == here]
     met = {one.id: met_in(memory.reading(), one.id) for one in compared}
     compared.sort(key=lambda one: (one.id == here, met[one.id].errors - met[one.id].different), reverse=True)
@@ -291,7 +292,7 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
 
 
 def _is_known_here(memory: Hardwon) -> bool:
-    return _project_here(memory) in {one.id for one in memory.store.projects() if one.sessions}
+    return project_here(memory) in {one.id for one in memory.store.projects() if one.sessions}
 
 
 def _say_if_not_known(memory: Hardwon) -> None:
@@ -301,13 +302,6 @@ def _say_if_not_known(memory: Hardwon) -> None:
     command, files = how_to_read(".")
     if files and not _is_known_here(memory):
         say(bold(f"This folder is not known yet. {count(files, 'session')} of it can be read: `{command}`"))
-
-
-def _project_here(memory: Hardwon) -> str | None:
-    try:
-        return memory.project(os.getcwd())
-    except (NotFound, OSError):
-        return None
 
 
 def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _Screen:
@@ -415,12 +409,21 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
 
 
 def _say_next(
-    *, examples: bool, ids: bool, waiting: int, said: int = 0, read_here: bool = False, another: str = ""
+    *,
+    examples: bool,
+    ids: bool,
+    waiting: int,
+    said: int = 0,
+    project: str | None = None,
+    read_here: bool = False,
+    another: str = "",
 ) -> None:
+    """What to do next; of a project that was asked for, what is of it."""
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
     from hardwon.sessions.checkpoints import how_to_read
 
+    of = ""
     if examples:
         steps = [
             ("hardwon up --demo --keep", "save these examples, to try other commands with them"),
@@ -428,17 +431,18 @@ def _say_next(
         ]
     else:
         command, files = how_to_read(".")
-        unread = bool(files) and not read_here
+        unread = bool(files) and not (read_here or project)
+        of = asked_again({"-p": project})
         steps = [(command, f"learn from the {count(files, 'session')} in this folder")] if unread else []
         steps += [("hardwon why ID", "where a line comes from")] if ids else []
-        steps.append(("hardwon failures", "everything that keeps failing"))
+        steps.append((f"hardwon failures{of}", "everything that keeps failing"))
     if another:
         demo = " --demo" if examples else ""
         steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
     if waiting:
-        steps.append(("hardwon review", f"{count(waiting, 'lesson')} to approve or reject"))
+        steps.append((f"hardwon review{of}", f"{count(waiting, 'lesson')} to approve or reject"))
     if said:
-        steps.append(("hardwon review --said", f"{count(said, 'sentence')} of yours that may be a rule"))
+        steps.append((f"hardwon review --said{of}", f"{count(said, 'sentence')} of yours that may be a rule"))
     first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
     if first:
         too = f"; {', '.join(others[:2])} too" if others else ""
