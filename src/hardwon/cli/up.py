@@ -22,6 +22,7 @@ from hardwon.cli.app import (
     echo,
     green,
     is_here,
+    last_met,
     our_name,
     print_json,
     progress_bar,
@@ -36,7 +37,7 @@ from hardwon.cli.app import (
     upgraded,
 )
 from hardwon.cli.failures import row_of, worked
-from hardwon.cli.table import cut, hung, width
+from hardwon.cli.table import cut_in_code, hung, width
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ _NARROWEST, _WIDEST = 60, 140
 _EXAMPLES = ("tidepool", "lanternfish")
 """Their projects."""
 _IN_A_PIPE = 100
+_LEFT = 11
+"""Columns of an id and what parts it from the words."""
 
 
 class _Screen(NamedTuple):
@@ -356,7 +359,8 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
         calls = f"{row.occurrences:>7}" if roomy else ""
         _item(short(memory, row.id), row_of(one), f"{row.sessions:>8}{calls}{tokens:>8}")
         if fixed := worked(row):
-            _item("", fixed, style=green)
+            short_of_age = fixed.replace(f", {last_met(row.last_seen)}", "", 1)  # the fix itself needs the room
+            _item("", fixed if width(fixed) <= _wide() - _LEFT else short_of_age, style=green)
     if not screen.failing:
         _item("", "No error has come back in a second session.")
     _heading("WHAT YOU KEEP TELLING THEM", "sessions")
@@ -481,8 +485,8 @@ def _is_tall() -> bool:
 def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str) -> None:
     """A line or two: an id, words cut to the room there is, and a note at the right."""
     wide = _wide()
-    left = id.ljust(9) + "  "
+    left = id.ljust(_LEFT)
     note = note.lstrip()
     space = wide - len(left) - (len(note) + 2 if note else 0)
-    first = cut(shown(text).replace("`hardwon ", f"`{our_name()} "), space)
+    first = cut_in_code(shown(text).replace("`hardwon ", f"`{our_name()} "), space)
     echo(style(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip()))
