@@ -105,6 +105,8 @@ _DOUBTFUL = {"candidate": 0.6, "muted": 0.4, "archived": 0.3, "superseded": 0.0,
 _GONE = ("archived", "superseded", "invalid")
 """Lessons that hold no more, or that somebody rejected or took back: found only by who asks for them."""
 _MICROSECONDS_PER_DAY = 86_400_000_000
+_GOOD_SCORE = 0.5
+"""A result that most of a question's words stand in."""
 _TOLD = ("lesson", "failure")
 """What a bootstrap has lines of."""
 
@@ -350,6 +352,15 @@ def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettin
     found.sort(key=lambda each: (each.score, each.item.at, each.item.id), reverse=True)
     found = _having_the_word(query, found)
     return SearchResults([each.hit() for each in found[:limit]], finder.notice)
+
+
+def without_weak(found: SearchResults) -> SearchResults:
+    """Without what merely shares a word with a question that something else answers."""
+    best = max((hit.score for hit in (*found.hits, *found.passages)), default=0.0)
+    if best < _GOOD_SCORE:
+        return found
+    hits, passages = ([hit for hit in some if hit.score >= best / 2] for some in (found.hits, found.passages))
+    return SearchResults(hits, found.notice, passages)
 
 
 def as_typed(text: str) -> re.Pattern[str] | None:
