@@ -71,7 +71,7 @@ def bootstrap(
     Default: the project of the current folder. Failures come likeliest first: a recent one may stand before one that
     happened more often.
 
-    Example: hardwon bootstrap --project tidepool --task "fix the failing migration" --budget 600
+    Example: hardwon bootstrap --project tidepool --task "create the readings table" --budget 600
     """
     from hardwon.api import Hardwon
     from hardwon.briefing.compose import hook_json, markdown_of

@@ -107,6 +107,8 @@ _GONE = ("archived", "superseded", "invalid")
 _MICROSECONDS_PER_DAY = 86_400_000_000
 _GOOD_SCORE = 0.5
 """A result that most of a question's words stand in."""
+_MENDS = frozenset(terms("fix fixes repair failing fails failed failure error errors bug bugs broken issue problem"))
+"""Words of a task that say that something is to be mended, and not what: every failure has one of them."""
 _TOLD = ("lesson", "failure")
 """What a bootstrap has lines of."""
 
@@ -428,7 +430,8 @@ def line_of_attempt(db: Database, hit: Hit, query: str) -> str:
 
 def relevance(db: Database, task: str) -> dict[str, float]:
     """How well each item fits a task, the best 1.0."""
-    found = db.matches(unique_terms(task), _MAX_ITEMS_FITTING_A_TASK, types=_TOLD)
+    words = unique_terms(task)
+    found = db.matches([word for word in words if word not in _MENDS] or words, _MAX_ITEMS_FITTING_A_TASK, types=_TOLD)
     best = max((score for _, _, score in found), default=0.0)
     return {item: max(0.0, score / best) for item, _, score in found} if best > 0 else {}
 
