@@ -42,6 +42,12 @@ def test_several_words_need_no_quotes(learned: Run, command: str) -> None:
     assert apart.stdout
 
 
+def test_help_and_version_can_be_asked_for_as_other_programs_have_it(hardwon: Run) -> None:
+    assert hardwon("help").stdout == hardwon("--help").stdout
+    assert hardwon("help", "search").stdout == hardwon("search", "--help").stdout
+    assert hardwon("version").stdout == hardwon("--version").stdout
+
+
 def test_the_name_alone_shows_a_screen_and_help_shows_all(hardwon: Run) -> None:
     alone = hardwon()
     assert alone.returncode == 2

@@ -311,7 +311,7 @@ def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
         raise NotFound(f"several ids begin with '{id}', such as {some}")
     if not matches:
         raise NotFound(
-            f"no lesson, failure, attempt or session begins with '{id}': `hardwon lessons` and `hardwon failures` "
+            f"no lesson, failure, fix, attempt or session begins with '{id}': `hardwon lessons` and `hardwon failures` "
             "list them"
         )
     return matches[0]

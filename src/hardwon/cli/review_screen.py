@@ -38,7 +38,7 @@ _REST = 0.05
 _MAX_KEPT_BY_KEY = 9
 _MARKS_OF_A_SENTENCE = 2
 """Characters that a message may have more than its only sentence."""
-_KEYS = "y approve   n reject   e edit   m merge   s skip   u undo   q quit   ? help"
+_KEYS = "y approve  n reject  w why not  e edit  m merge  s skip  u undo  q quit  ? help"
 _HELP = (
     "y: sessions will be told.  n: they will not; w: the same, and it asks why.  e: change the words first.  m: make "
     "it one with a lesson listed as like it.  s: leave it for later.  u: take the last decision back.  q: stop, and "
@@ -347,7 +347,7 @@ class Screen:
 
 # Sentences that somebody typed: one a screen, the same keys.
 
-_KEYS_OF_SAID = "y approve   n reject   e edit   s skip   u undo   q quit   ? help"
+_KEYS_OF_SAID = "y approve   n reject   w why not   e edit   s skip   u undo   q quit   ? help"
 _HELP_OF_SAID = (
     "y: it is a rule, sessions will be told.  n: it is none; w: the same, and it asks why.  e: change the words, and "
     "approve them.  s: leave it for later, after all others.  u: take the last decision back.  q: stop, and keep "
