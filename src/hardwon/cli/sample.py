@@ -124,7 +124,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
             entry.messages,
             entry.tool_calls,
             entry.errors,
-            " ".join(filter(None, ("failed" if entry.failed else "", "harvested" if entry.path in done else "")))
+            ", ".join(filter(None, ("failed" if entry.failed else "", "harvested" if entry.path in done else "")))
             or "-",
             ", ".join(base_name(key) for key in entry.projects[:2]),
             Path(entry.path).name,
