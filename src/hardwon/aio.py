@@ -141,6 +141,7 @@ class AsyncReview(_AsyncPart):
     count_said = _awaitable(Review.count_said)
     keep_said = _awaitable(Review.keep_said)
     drop_said = _awaitable(Review.drop_said)
+    skip_said = _awaitable(Review.skip_said)
     count = _awaitable(Review.count)
     notice = _awaitable(Review.notice)
     consider = _awaitable(Review.consider)

@@ -167,6 +167,26 @@ def test_a_task_moves_what_fits_it_up(home: Path, tmp_path: Path) -> None:
     assert "gauge" in result.lines[0].text
 
 
+def test_that_a_task_is_to_fix_something_failing_moves_no_failure_up(home: Path, tmp_path: Path) -> None:
+    """Every failure failed: what a task is about says which of them it is about."""
+    started = "Failed to start docker.service: Unit docker.service not found."
+    sessions = [ClaudeSession("once", day=1).run("systemctl start docker", started, exit_code=5)]
+    sessions += [
+        ClaudeSession(f"s{day}", day=day).run(
+            "python backfill.py", "sqlite3.OperationalError: no such table: readings", exit_code=1
+        )
+        for day in (2, 3)
+    ]
+    with harvested(home, tmp_path, *sessions) as memory:
+
+        def first(task: str) -> str:
+            return next(line.text for line in memory.bootstrap("reef", task=task).lines if line.kind == "failure")
+
+        assert first("fix the failing migration") == first("")
+        assert "no such table: readings" in first("fix the failing readings table")
+        assert "docker.service" in first("fix the failing docker.service")
+
+
 def test_other_projects_lessons_stay_there(home: Path, tmp_path: Path) -> None:
     here = ClaudeSession("a").user("Always use uv in this project.")
     there = ClaudeSession("b", cwd="/srv/work/lagoon").user("Always use pnpm in this project.")

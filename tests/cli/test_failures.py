@@ -45,6 +45,18 @@ def test_the_list_tells_how_often_where_what_it_cost_and_what_worked(harvested: 
     assert "uv sync --extra postgres" in shown
 
 
+def test_a_pipe_and_json_hold_every_failure(hardwon: Run, tmp_path: Path) -> None:
+    """As the help says of a pipe: whoever counts in a script is not shown the first few."""
+    session = ClaudeSession("many")
+    for at in range(14):
+        session.run(f"tool{chr(97 + at) * 3} build", f"fatal: no {chr(97 + at) * 5} found", exit_code=2)
+    session.write(tmp_path / "logs")
+    hardwon("harvest", tmp_path / "logs")
+    assert len(json.loads(hardwon("failures", "--json").stdout)) == 14
+    assert hardwon("failures").stdout.count("fatal: no") == 14
+    assert len(json.loads(hardwon("failures", "--json", "--limit", "3").stdout)) == 3
+
+
 def test_open_leaves_out_what_a_fix_is_known_for(harvested: Run) -> None:
     (only,) = json.loads(harvested("failures", "--open", "--json").stdout)
     assert only["fixes"] == []

@@ -42,6 +42,12 @@ def test_several_words_need_no_quotes(learned: Run, command: str) -> None:
     assert apart.stdout
 
 
+def test_help_and_version_can_be_asked_for_as_other_programs_have_it(hardwon: Run) -> None:
+    assert hardwon("help").stdout == hardwon("--help").stdout
+    assert hardwon("help", "search").stdout == hardwon("search", "--help").stdout
+    assert hardwon("version").stdout == hardwon("--version").stdout
+
+
 def test_the_name_alone_shows_a_screen_and_help_shows_all(hardwon: Run) -> None:
     alone = hardwon()
     assert alone.returncode == 2
@@ -443,4 +449,28 @@ def test_a_lesson_that_is_too_old_to_be_told_says_so_in_the_list(learned: Run) -
     assert "not told" not in learned("lessons").stdout
     with Hardwon() as memory, memory.writing().transaction():
         memory.writing().execute("UPDATE lesson SET rule = 'verified-by-command', last_confirmed = 1 WHERE rule = ''")
-    assert re.search(r"\(not\s+told:\s+measured\s+\d+\s+days\s+ago\)", learned("lessons").stdout)
+    listed = learned("lessons").stdout
+    assert re.search(r"\(not\s+told:\s+measured\s+\d+\s+days\s+ago\)", listed)
+    *before, last = re.findall(r"^L[0-9a-f]{8}", listed, re.MULTILINE)
+    assert before, "there are others"
+    assert "7007" in listed.partition(last)[2], "and it comes after all that is told"
+
+
+AMBIGUOUS = "MSBUILD : error MSB1011: Specify which project to use because this folder contains more than one project."
+
+
+def test_a_lesson_about_a_failure_that_is_over_says_so_in_the_list_and_comes_last(hardwon: Run, tmp_path: Path) -> None:
+    """The command has long passed again: what its failure taught is told no more."""
+    for day in (1, 2, 3):
+        session = ClaudeSession(f"s{day}", day=day).run("dotnet build", AMBIGUOUS, exit_code=1)
+        session.run("dotnet build Reef.sln", "Build succeeded.").write(tmp_path / "logs")
+    for day in range(4, 28):
+        ClaudeSession(f"s{day}", day=day).user("go on").run("dotnet build Reef.sln", "Build succeeded.").write(
+            tmp_path / "logs"
+        )
+    hardwon("harvest", tmp_path / "logs")
+    hardwon("remember", "Releases are cut on Mondays.", "-p", "reef")
+    listed = " ".join(hardwon("lessons").stdout.split())
+    failure = json.loads(hardwon("failures", "--json").stdout)[0]["id"][:9]
+    assert f"(not told: the failure {failure} has not come back for many sessions)" in listed
+    assert listed.index("Mondays") < listed.index("not told")

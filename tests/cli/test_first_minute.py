@@ -203,7 +203,7 @@ def test_up_shows_what_is_asked_for_again_and_again_as_a_habit(tmp_path: Path, h
         ClaudeSession(f"s{day}", day=day).user(f"look at part {day}").says("Done.").user("tag the release").run(
             "git commit -m x", "[main abc1234] x\n 1 file changed"
         ).write(folder)
-    assert re.search(r'you asked: "tag the release" +3$', hardwon("up").stdout, re.MULTILINE)
+    assert re.search(r'asked for, no rule: "tag the release" +3$', hardwon("up").stdout, re.MULTILINE)
     assert json.loads(hardwon("up", "--json").stdout)["habits"] == [{"words": "tag the release", "sessions": 3}]
     assert hardwon("lessons").stdout == ""
 

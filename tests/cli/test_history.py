@@ -45,7 +45,7 @@ def test_an_event_that_is_not_there_is_said(hardwon: Run) -> None:
     with Hardwon() as memory:
         memory.lessons.add("Deploy on Tuesdays only.", scope="global")
     assert "no event 99" in hardwon("undo", 99).stderr
-    assert "no lesson, failure, attempt or session begins with 'x'" in hardwon("undo", "x").stderr
+    assert "no lesson, failure, fix, attempt or session begins with 'x'" in hardwon("undo", "x").stderr
 
 
 def test_what_any_command_shows_can_be_asked_about_and_undone(hardwon: Run) -> None:

@@ -15,6 +15,7 @@ from hardwon import Hardwon, SimilarLesson
 from hardwon.recall import minilm
 from tests.conftest import ClaudeSession, Run
 from tests.forked import COMMANDS
+from tests.sessions.test_specstory_layouts import HEAD, asked, turn
 
 CLAIMS = (
     "Keep the parser in Rust rather than in Go.",
@@ -489,3 +490,75 @@ def test_a_typed_sentence_that_is_no_rule_waits_no_more_until_that_is_undone(
     assert "make lint" not in hardwon("bootstrap", "--project", "reef").stdout
     hardwon("undo", done.rpartition("hardwon undo ")[2].strip("`\n."))
     assert [*statuses(home).values()] == ["candidate"], "not told, but asked about again"
+
+
+def test_a_heading_that_a_command_may_have_printed_is_called_that_and_no_command_is_named(
+    home: Path, tmp_path: Path, hardwon: Run
+) -> None:
+    """The user typed it between two texts of the agent in fences: nobody can tell it from one that was printed."""
+    rule = "always keep the rules in the `docs/rules` folder"
+    text = HEAD + asked("write a rule") + turn("Here:\n\n```markdown\n# Tides\n```") + asked(rule)
+    (tmp_path / "history.md").write_text(text + turn("", "```markdown\n# Tides, in docs/rules\n```"))
+    with Hardwon(home) as memory:
+        memory.harvest([tmp_path / "history.md"], mine=True)
+        (waits,) = memory.review.queue()
+    assert waits.lesson.trust == "untrusted", "it is not believed by itself"
+    why = "a command may have printed the user's heading above these words"
+    terminal = Terminal()
+    said = " ".join(terminal.until("q quit").split())
+    assert f"perhaps the user said ({why}) in these very words" in said
+    assert "had printed" not in said
+    terminal.press("q")
+    terminal.end()
+    session, message = re.findall(r"inspect (S\w+) --message (\d+)", said)[0]
+    assert f"perhaps the user ({why}):" in hardwon("inspect", session, "--message", message).stdout
+
+
+def test_of_many_sentences_the_best_come_first_and_skipped_ones_come_back_last(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody goes through hundreds: it asks after twenty, begins with the project here, and remembers what was left."""
+    here = tmp_path / "lagoon"
+    here.mkdir()
+    letters = "abcdefghijklmnopqrstuvwxy"
+    other = ClaudeSession("other").user("look at it").says("Done.")
+    for letter in letters:
+        other.user(f"Use `tool_{letter * 3}` for the {letter * 4} charts, not `zip_{letter * 3}`").says("Done.")
+    of_here = ClaudeSession("here", cwd=str(here)).user("look at it").says("Done.")
+    of_here.user("Make sure to run `make lint` on every change of the schema").says("Done.")
+    with Hardwon(home) as memory:
+        memory.harvest([other.write(tmp_path), of_here.write(tmp_path)], mine=True)
+        assert memory.review.count_said() == len(letters) + 1
+    monkeypatch.chdir(here)
+    terminal = Terminal("--said")
+    first = terminal.until("q quit")
+    assert "1 of 20, then 6 less likely ones" in first
+    assert "make lint" in first, "this folder's project comes first"
+    for _ in range(19):
+        terminal.press("s")
+        terminal.until("q quit")
+    terminal.press("s")
+    terminal.until("6 less likely ones are left: g to go on")
+    terminal.press("g")
+    assert "21 of 26" in terminal.until("q quit")
+    terminal.press("q")
+    assert terminal.end() == 0
+    with Hardwon(home) as memory:
+        assert [one.skipped for one in memory.review.said()] == [False] * 6 + [True] * 20
+    terminal = Terminal("--said")
+    assert "make lint" not in terminal.until("q quit")
+    terminal.press("q")
+    assert terminal.end() == 0
+
+
+def test_what_up_advises_for_a_project_is_counted_in_it_and_names_it(
+    home: Path, tmp_path: Path, waiting: list[str], hardwon: Run
+) -> None:
+    lagoon = ClaudeSession("lagoon", cwd="/srv/work/lagoon").user("plan").says(f"## Decisions\n- {CLAIMS[0]}")
+    lagoon.user("Make sure to run `make lint` on every change of the schema").says("Done.")
+    hardwon("harvest", "--mine", lagoon.write(tmp_path))
+    assert f"{len(waiting) + 1} lessons to approve" in hardwon("up").stdout
+    said = " ".join(hardwon("up", "-p", "lagoon").stdout.partition("Next:")[2].split())
+    assert "hardwon failures -p lagoon everything" in said
+    assert "hardwon review -p lagoon 1 lesson to approve or reject" in said
+    assert "hardwon review --said -p lagoon 1 sentence of yours" in said

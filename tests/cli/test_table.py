@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.cli.app import COMMANDS, GROUPS
-from hardwon.cli.table import as_table, width, wrapped
+from hardwon.cli.table import as_table, cut_in_code, width, wrapped
 from tests.conftest import Run
 
 _WORDS = st.lists(st.text("abcxyz-_/.é漢", min_size=1, max_size=30), min_size=0, max_size=12).map(" ".join)
@@ -53,6 +53,18 @@ def test_numbers_stand_at_the_right_and_wide_signs_take_two_columns() -> None:
     table = as_table(("N", "TEXT"), [(7, "漢字"), (1234, "ab")], room=80, right=(0,)).splitlines()
     assert table == ["   N  TEXT", "   7  漢字", "1234  ab"]
     assert width("漢字") == 4
+
+
+def test_a_line_that_is_too_long_loses_the_middle_of_its_commands_and_keeps_its_end() -> None:
+    folder = "~/.local/state/tides/git/local/tides/task#<id>"
+    line = f"replace `cd {folder}` with `cd {folder}/src`"
+    assert cut_in_code(line, 200) == line
+    short = cut_in_code(line, 70)
+    assert width(short) == 70
+    assert short.startswith("replace `cd ~/.local")
+    assert "#<id>` with `cd ~/.local" in short
+    assert short.endswith("#<id>/src`")
+    assert cut_in_code("run `a` and then look at the long list of all tides", 30) == "run `a` and then look at the …"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

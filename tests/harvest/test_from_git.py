@@ -247,14 +247,19 @@ def test_histories_that_nobody_committed_are_named_with_the_command_that_reads_t
     )
     monkeypatch.chdir(repository.folder)
     advised = "hardwon harvest .specstory/history --mine"
-    assert f"{advised} learn from the 2 sessions in this folder" in " ".join(hardwon("up").stdout.split())
+    known_first, _, next_steps = " ".join(hardwon("up").stdout.split()).partition("Next: ")
+    assert known_first.startswith(f"This folder is not known yet. 2 sessions of it can be read: `{advised}`")
+    assert next_steps.startswith(f"{advised} learn from the 2 sessions in this folder"), "the first of what to do next"
+    refused = hardwon("bootstrap").stderr
+    assert f"{repository.folder} belongs to no project yet: `{advised}` learns from the 2 sessions" in refused
     for asked in (("--dry-run",), ()):
         said = hardwon("harvest", "--git", ".", "--mine", *asked).stderr
         assert f".specstory/history: 1 file is in no commit and was not looked at. If yours: `{advised}`" in said
     assert "not looked at" in hardwon("harvest", "--git", ".", "--mine").stderr, "it is not said only once"
     assert "Read 1 new session" in hardwon(*advised.split()[1:]).stdout
     assert "not looked at" not in hardwon("harvest", "--git", ".", "--mine").stderr
-    assert advised not in hardwon("up").stdout
+    assert "not known yet" not in (now := hardwon("up").stdout)
+    assert advised not in now
 
 
 def history(text: str) -> str:

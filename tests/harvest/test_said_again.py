@@ -38,6 +38,16 @@ def test_said_once_it_waits_and_said_in_two_sessions_it_is_told(home: Path, tmp_
         assert line.text.endswith("(said in 2 sessions)")
 
 
+def test_an_order_put_to_two_agents_within_the_hour_was_given_once(home: Path, tmp_path: Path) -> None:
+    """As prompts of two sessions that were started one after the other: it is no rule before it is said another day."""
+    first, second = (ClaudeSession(name, day=3).user(f"{part}. {RULE}").says("ok") for name, part in ("ab", "cd"))
+    with harvested(home, tmp_path, first, second) as memory:
+        assert memory.lessons.list() == []
+        assert RULE in memory.review.said()[0].quote, "it waits for a person's yes"
+        memory.harvest([talk(5, RULE).write(tmp_path)])
+        assert [(one.rule, one.source_count) for one in memory.lessons.list()] == [("said-again", 3)]
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -66,6 +76,9 @@ def test_short_requests_are_counted_as_habits_and_are_no_lessons(home: Path, tmp
     talks = [talk(number, text).edit("/srv/work/reef/a.py", "x") for number, text in enumerate(asked, 1)]
     talks.append(talk(6, "don't tag the release").edit("/srv/work/reef/a.py", "x"))
     talks.append(talk(7, "shall we tag the release?").edit("/srv/work/reef/a.py", "x"))
+    talks += [
+        talk(number, "continue working on this application").edit("/srv/work/reef/a.py", "x") for number in (12, 13, 14)
+    ]
     talks += [talk(number, "/commit", "commit", "ok, go on").edit("/srv/work/reef/a.py", "x") for number in (8, 9, 10)]
     with harvested(home, tmp_path, *talks) as memory:
         assert memory.lessons.list() == []

@@ -147,10 +147,37 @@ def test_of_one_word_what_has_it_is_found_and_not_what_has_its_stem(
 
 def test_of_equals_the_trusted_the_valid_and_the_recent_come_first(db: Database, learn: Learn) -> None:
     old = learn("The gate opens at six.", id="L1", last_confirmed=NOW - 400 * DAY)
-    wrong = learn("The gate opens at six!", id="L2", status="invalid")
+    waits = learn("The gate opens at six!", id="L2", status="candidate", trust="untrusted")
     claim = learn("The gate opens at six?", id="L3", trust="untrusted")
     best = learn("The gate opens at six;", id="L4")
-    assert found(db, "gate opens") == [best, old, claim, wrong]
+    assert found(db, "gate opens") == [best, old, claim, waits]
+
+
+@pytest.mark.parametrize("how", [BY_WORDS, BY_BOTH], ids=["words", "both"])
+def test_what_was_rejected_or_taken_back_is_found_only_by_who_asks_for_it(memory: Hardwon, how: SearchSettings) -> None:
+    rejected, added, valid = (
+        memory.lessons.add(text, kind="fact", scope="global")
+        for text in ("The gate opens at six.", "The gate opens at dusk.", "The gate opens for nobody.")
+    )
+    memory.review.reject(rejected)
+    memory.review.undo(memory.review.history(added)[0].number)
+    db = memory.writing()
+    embed(db, Axes())
+    assert found(db, "gate opens", how=how) == [valid]
+    assert found(db, "gate opens", SearchFilter(types=("lesson",)), how) == [valid]
+    assert found(db, "gate opens", SearchFilter(status="invalid"), how) == [rejected]
+    assert found(db, "gate opens", SearchFilter(status="archived"), how) == [added]
+
+
+def test_what_shares_one_word_is_left_out_where_something_has_them_all(memory: Hardwon, learn: Learn) -> None:
+    """And only there: where nothing is good, and of one type, all that was found is told."""
+    for tool in ("gauge", "chart", "table", "buoy", "pier"):
+        learn(f"The {tool} reads a reef file that is written by the {tool} service every hour of the day.")
+    weak = learn("Every reef has a file of its own that the keepers of the lights write into by hand.")
+    good = learn("Never `reef link` a session.")
+    assert [hit.id for hit in memory.search("reef link").hits] == [good]
+    assert len(memory.search("reef link", type="lesson").hits) == 7
+    assert weak in [hit.id for hit in memory.search("keepers of an entirely other thing than any that is known").hits]
 
 
 def test_what_stands_beside_a_match_is_found_with_it(db: Database, talk: Callable[[Sequence[str]], list[str]]) -> None:

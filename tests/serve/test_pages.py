@@ -1042,6 +1042,22 @@ def test_a_session_tells_what_it_changed_line_by_line_without_secrets_and_folds_
     assert 'class="added">+plank = 3' not in reader.page(f"/sessions/{id}")
 
 
+def test_the_page_of_lessons_marks_what_no_session_is_told_and_says_why(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    home = tmp_path / "hardwon"
+    with Hardwon(home) as memory:
+        memory.harvest([ClaudeSession("s").user("Always mend the tides first.").write(tmp_path)], mine=True)
+        old = memory.lessons.add("`tidectl` is version 3 on this machine.", kind="fact", scope="global")
+        with memory.writing().transaction() as _:
+            change = "UPDATE lesson SET rule = 'verified-by-command', last_confirmed = 1 WHERE id = ?"
+            memory.writing().execute(change, (old,))
+    with served(environment(home, Path())) as service:
+        told, _, not_told = Visitor(service, service.token).page("/lessons").partition("mend the tides first")
+        assert "not told" not in told
+        assert re.search(r'title="measured \d+ days ago">not told</span>', not_told)
+
+
 def test_a_lesson_and_a_failure_tell_who_was_shown_them_and_what_came_of_it(tmp_path: Path) -> None:
     from tests.serve.service import served
 

@@ -152,6 +152,14 @@ class Connection:
         known = [row[1] for row in projects.by_activity(db)]
         names = ", ".join(known[:8]) + (f" and {len(known) - 8} more (`hardwon projects`)" if len(known) > 8 else "")
         what = f"{os.path.abspath(name)} belongs to no project" if os.path.isdir(name) else f"no project '{name}'"
+        if os.path.isdir(name):
+            from hardwon.sessions.checkpoints import how_to_read
+
+            command, files = how_to_read(name)
+            if files:
+                raise NotFound(
+                    f"{what} yet: `{command}` learns from the {files:,} session{'s' * (files > 1)} that lie in it"
+                )
         raise NotFound(
             f"{what}; choose one of {names} with --project"
             if names
@@ -303,7 +311,7 @@ def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
         raise NotFound(f"several ids begin with '{id}', such as {some}")
     if not matches:
         raise NotFound(
-            f"no lesson, failure, attempt or session begins with '{id}': `hardwon lessons` and `hardwon failures` "
+            f"no lesson, failure, fix, attempt or session begins with '{id}': `hardwon lessons` and `hardwon failures` "
             "list them"
         )
     return matches[0]

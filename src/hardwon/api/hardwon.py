@@ -236,12 +236,13 @@ class Hardwon(Connection):
     ) -> SearchResults:
         """The best results for a query, by words and by meaning.
 
+        Of everything, what is worth less than half of a good best result is left out; of one type nothing is.
         With `sessions`, or of the type `passage`, also where it was said or done in past sessions, by words alone: for
         a person, not to be handed to agents.
 
         Raises `NotFound` for an unknown project, `NotAllowed` for an unknown type.
         """
-        from hardwon.recall.search import SearchFilter, SearchSettings, search
+        from hardwon.recall.search import SearchFilter, SearchSettings, search, without_weak
         from hardwon.store.fulltext import TYPES
 
         if type and type not in TYPES:
@@ -265,8 +266,10 @@ class Hardwon(Connection):
         )
         db = self.reading()
         if type == "passage" or (sessions and type in (None, "session")):
-            return self._with_passages(db, query, wanted, settings, limit)
-        return search(db, query, wanted, settings, limit)
+            found = self._with_passages(db, query, wanted, settings, limit)
+        else:
+            found = search(db, query, wanted, settings, limit)
+        return found if type else without_weak(found)
 
     def _with_passages(
         self, db: Database, query: str, wanted: SearchFilter, settings: SearchSettings, limit: int

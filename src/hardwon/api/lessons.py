@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
-from hardwon.clock import now
+from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope, Status
 from hardwon.model.nouns import Lesson, LessonDetails, Reinforced
@@ -15,6 +16,9 @@ from hardwon.store.integrity import Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.normalise import made
 from hardwon.text.shown import one_line
+
+if TYPE_CHECKING:
+    from hardwon.api.hardwon import Hardwon
 
 PROPOSED_CONFIDENCE = 0.5
 MAX_TEXT_CHARACTERS = 2_000
@@ -27,6 +31,26 @@ def need_fitting_scope(scope: Scope, project: str) -> None:
         raise NotAllowed(
             "a lesson with scope 'project' needs a project, and no other does: name one, or use another scope"
         )
+
+
+_SAID_BY_A_FAILURE = "said by the failure "
+"""How the reason begins for a lesson that is told, though not in its own words."""
+
+
+def untold(memory: Hardwon, found: Sequence[Lesson]) -> dict[str, str]:
+    """Those of the lessons that are in use and that no session of their project is told as it starts, with the reason.
+
+    Of what holds everywhere, only what a command showed too long ago.
+    """
+    from hardwon.briefing.policy import outlived  # noqa: PLC0415 - of this function alone
+
+    used = [one for one in found if one.status == "active"]
+    left_out = [
+        line for project in sorted({one.project for one in used} - {""}) for line in memory.bootstrap(project).left_out
+    ]
+    reasons = {line.id: line.reason for line in left_out if not line.reason.startswith(_SAID_BY_A_FAILURE)}
+    old = {one.id: outlived(one.rule, to_microseconds(one.last_confirmed), now()) for one in used}
+    return {id: why for id, too_old in old.items() if (why := too_old or reasons.get(id, ""))}
 
 
 class Lessons(Part):

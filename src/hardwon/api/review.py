@@ -22,10 +22,11 @@ from hardwon.harvest.upkeep import relation
 from hardwon.model.lesson import Kind, Relation, Scope, Status
 from hardwon.model.lesson import StoredLesson as Inner
 from hardwon.model.nouns import Event, Lesson, Source
-from hardwon.store import attempts, failures, integrity, lessons, lifecycle, projects, sessions
+from hardwon.store import attempts, failures, integrity, lessons, lifecycle, meta, projects, sessions
 from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
 from hardwon.store.meta import short_id
+from hardwon.text.normalise import digest
 from hardwon.text.words import overlap, unique_terms
 
 NOTICE, WARNING = 20, 50
@@ -57,6 +58,12 @@ class Waiting(Struct, frozen=True):
     quote: str
     worth: float
     """How likely it is worth keeping, by its form."""
+    skipped: bool = False
+    """Somebody left it for later."""
+
+
+_SKIPPED, _MOST_SKIPPED, _BYTES_OF_SKIPPED = "said skipped", 2_000, 5
+"""Of what was skipped no id is kept, which may have to be forgotten."""
 
 
 class SimilarLesson(Struct, frozen=True):
@@ -112,13 +119,22 @@ class Review(Part):
     def said(self, *, project: str | None = None, limit: int | None = 50) -> list[Waiting]:
         """What people typed that sounds like a rule and is no lesson; without a limit, all of it.
 
-        The likeliest come first, fragments and what was asked for once last. Raises `NotFound`.
+        The likeliest come first, then fragments and what was asked for once, last what was skipped. Raises `NotFound`.
         """
-        rows = sorted(self._said(project), key=lambda row: for_the_moment(row.quote))
-        return [
-            Waiting(f"{row.source}/{row.message_index}/{row.nth}", row.text, row.quote, row.worth)
-            for row in rows[:limit]
+        skipped = meta.note(self._memory.reading(), _SKIPPED).split()
+        found = [
+            Waiting(id, row.text, row.quote, row.worth, digest(id, size=_BYTES_OF_SKIPPED) in skipped)
+            for row in self._said(project)
+            for id in (f"{row.source}/{row.message_index}/{row.nth}",)
         ]
+        return sorted(found, key=lambda one: (one.skipped, for_the_moment(one.quote)))[:limit]
+
+    def skip_said(self, id: str) -> None:
+        """Left for later: `said` tells it last from now on."""
+        db = self._memory.writing()
+        with db.transaction():
+            kept = [one for one in meta.note(db, _SKIPPED).split() if one != digest(id, size=_BYTES_OF_SKIPPED)]
+            meta.set_note(db, _SKIPPED, " ".join([*kept, digest(id, size=_BYTES_OF_SKIPPED)][-_MOST_SKIPPED:]))
 
     def count_said(self, *, project: str | None = None) -> int:
         """How many there are of these. Raises `NotFound`."""
@@ -149,10 +165,12 @@ class Review(Part):
             row.text, [cited], kind=kind, scope=scope, project=holder, why=why or "typed by the user", status=status
         )
 
-    def count(self) -> int:
+    def count(self, *, project: str | None = None) -> int:
         """How many candidates and contradictions wait for a person: what `hardwon review` goes through."""
         if not self._memory.exists:
             return 0
+        if project:
+            return len(self.queue(project=project)) + len(self.conflicts(project=project))
         db = self._memory.reading()
         return lessons.count(db, "candidate") + len(lessons.open_conflicts(db))
 

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from hardwon import __version__
 from hardwon.cli.table import as_table, hung, wrapped
-from hardwon.errors import HardwonError, StoreOutdated
+from hardwon.errors import HardwonError, NotFound, StoreOutdated
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -269,6 +269,16 @@ def asked_again(options: dict[str, str | None]) -> str:
     return "".join(f" {name} {quote(value)}" for name, value in options.items() if value)
 
 
+def project_here(memory: Hardwon) -> str | None:
+    """The project of the folder that the command is run in, where there is one."""
+    import os
+
+    try:
+        return memory.project(os.getcwd())
+    except (NotFound, OSError):
+        return None
+
+
 def need_known(option: str, value: str | None, choices: Iterable[str]) -> None:
     """Say so where a filter is given a value that nothing can have."""
     known = list(choices)
@@ -437,12 +447,12 @@ def cost_of(cost: Estimate) -> str:
     money = (
         f", {cost.cost:.2f} at the configured prices"
         if cost.cost
-        else " (no price is set: `hardwon config llm_price_in N`, for a million)"
+        else " (to see it in money, set what a million of them costs: `hardwon config llm_price_in N`)"
     )
     return (
         f"{cost.sessions:,} sessions and sub-agents in {count(cost.projects, 'project')}: "
-        f"{count(cost.questions, 'question')} (each about as many sessions as fit); "
-        f"about {cost.tokens:,} tokens{money}, {cost.share:.1%} of the size of these sessions."
+        f"{count(cost.questions, 'question')} to the model, each with as many sessions as fit; "
+        f"about {cost.tokens:,} tokens in all{money}, {cost.share:.1%} of the size of these sessions."
     )
 
 
@@ -516,6 +526,15 @@ class _Group(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as for every group
         return list(COMMANDS)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """`help`, `help COMMAND` and `version` are what other programs call `--help` and `--version`."""
+        if args == ["version"]:
+            _version(wanted=True)
+        if args == ["help"]:
+            typer.echo(ctx.get_help())
+            raise typer.Exit
+        return super().resolve_command(ctx, [*args[1:], "--help"] if args[0] == "help" else args)
 
     def invoke(self, ctx: Any) -> Any:
         try:

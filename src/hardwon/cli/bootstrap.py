@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _ASKS_FOR = re.compile(
     r"(?i)(?:please )?(?:always|never|don'?t|do not|prefer|use|avoid|only)\b|.*[,;:] (?:always|never|not)\b"
 )
+_WHOLE_ID = re.compile(r"\b[LF][0-9a-f]{12,32}\b")
 _FEWEST_WORDS = 2
 _LIKE_IT = 0.5
 """The share of their words that two lessons have in common of which a person need keep only one."""
@@ -70,7 +71,7 @@ def bootstrap(
     Default: the project of the current folder. Failures come likeliest first: a recent one may stand before one that
     happened more often.
 
-    Example: hardwon bootstrap --project tidepool --task "fix the failing migration" --budget 600
+    Example: hardwon bootstrap --project tidepool --task "create the readings table" --budget 600
     """
     from hardwon.api import Hardwon
     from hardwon.briefing.compose import hook_json, markdown_of
@@ -133,13 +134,14 @@ def lessons(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List lessons, the best known first.
+    """List lessons, the best known first, those that no session is told last.
 
     Example: hardwon lessons --project tidepool --kind preference
     """
     if context.invoked_subcommand is not None:
         return
     from hardwon.api import Hardwon
+    from hardwon.api.lessons import untold
     from hardwon.model.lesson import KINDS, STATUSES
     from hardwon.store import projects
     from hardwon.text.shown import said_status
@@ -155,6 +157,8 @@ def lessons(
             print_json([lesson_fields(memory, lesson.id) | {"told": lesson.id in told} for lesson in chosen])
             return
         names = projects.names(memory.reading())
+        not_told = untold(memory, found)
+    found.sort(key=lambda one: one.id in not_told)
     unused = [] if status else [one for one in found if one.status not in ("active", "candidate")]
     found = [one for one in found if one not in unused]
     if not found:
@@ -165,7 +169,7 @@ def lessons(
     rows = [
         (short(memory, one.id), one.kind, f"{one.confidence:.2f}", one.source_count,
          *([names.get(one.project, "everywhere")] if several else []),
-         f"{one.text} ({note})" if (note := _note(one, status)) else one.text)
+         f"{one.text} ({note})" if (note := _note(memory, one, status, not_told)) else one.text)
         for one in found[:limit]
     ]  # fmt: skip
     headings = ("ID", "KIND", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
@@ -183,15 +187,12 @@ def lessons(
     say(f"Where one comes from: `hardwon why ID`.{wrong}", err=True)
 
 
-def _note(lesson: Lesson, status: str | None) -> str:
-    """Why a lesson that is listed is not told, where that can be seen at a glance."""
-    from hardwon.briefing.policy import outlived
-    from hardwon.clock import now, to_microseconds
-
+def _note(memory: Hardwon, lesson: Lesson, status: str | None, untold: dict[str, str]) -> str:
+    """Why a lesson that is listed is not told."""
     if lesson.status not in ("active", status):
         return "waits for review"
-    old = outlived(lesson.rule, to_microseconds(lesson.last_confirmed), now())
-    return f"not told: {old}" if old else ""
+    why = _WHOLE_ID.sub(lambda id: short(memory, id[0]), untold.get(lesson.id, ""))
+    return f"not told: {why}" if why else ""
 
 
 def _told(memory: Hardwon, projects: set[str]) -> set[str]:

@@ -100,7 +100,7 @@ def failures(
             return
         if json:
             found = memory.failures.list(project=project, since=moment(since), only_open=open)
-            rows = [row for row in found if all or row.family != "agent"][: limit or _ROWS]
+            rows = [row for row in found if all or row.family != "agent"][:limit]
             cost = memory.failures.costs([row.id for row in rows], since=moment(since))
             print_json([{**described(row), **wasted(cost[row.id])} for row in rows])
             return

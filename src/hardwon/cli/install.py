@@ -99,7 +99,9 @@ def _summary(agent: Agent, where: Where) -> str:
     files = agent.files(where)
     names = " and ".join(short_path(str(file.path)) for file in files)
     hooks = [line for file in files for _, line in file.ours(file.installed(None)[0])]
-    at = _MOMENTS | ({"tool-failed": "a command has run, to answer one that failed"} if agent.name == "codex" else {})
+    at = _MOMENTS | (
+        {"tool-failed": "a command has run (it answers those that failed)"} if agent.name == "codex" else {}
+    )
     moments = [at[event] for event in dict.fromkeys(map(event_of, hooks)) if event in at]
     if not moments:
         return f"This adds Hardwon to {names}.\n"
@@ -263,7 +265,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if json:
         print_json(shown)
         return
-    table(("AGENT", "ON THIS MACHINE", "USES HARDWON", "TO DO"), [_row(entry) for entry in shown])
+    table(("AGENT", "ITS FOLDER IS HERE", "USES HARDWON", "TO DO"), [_row(entry) for entry in shown])
     if last := [_run(entry["agent"], run) for entry in shown for run in entry["runs"]]:
         say()
         table(("AGENT", "HOOK", "LAST RUN", "WHAT CAME OF IT"), last)
@@ -351,7 +353,7 @@ def _wanted(told: list[dict[str, str]], *, whole: bool) -> bool:
         if pressed.strip().lower() != "d":
             return pressed.strip().lower() in ("y", "yes")
         _say_diff("\n\n".join(entry["diff"] for entry in told), whole=True)
-    return typer.confirm("Make this change?")
+    return str(typer.prompt("Make this change? y/N", default="n", show_default=False)).strip().lower() in ("y", "yes")
 
 
 def _say_diff(diff: str, *, whole: bool) -> None:

@@ -15,6 +15,7 @@ from hardwon.cli.app import (
     iso,
     need_known,
     print_json,
+    project_here,
     say,
     short,
     shown,
@@ -78,7 +79,8 @@ def review(
 ) -> None:
     """Approve or reject lessons that are waiting for review.
 
-    In a terminal you go through them one by one. Contradictions come first: a number keeps one lesson, b keeps both.
+    In a terminal you go through them one by one; with --said through the best 20 first, those of this folder's project
+    before others. Contradictions come first: a number keeps one lesson, b keeps both.
     Then the other candidates: y approves, n rejects, w rejects and asks why, e edits, m merges, s skips, u undoes the
     last decision, q quits.
     Every decision is recorded (`hardwon history`) and can be undone (`hardwon undo`).
@@ -164,6 +166,9 @@ def _decide_on_said(memory: Hardwon, keep: list[str], drop: list[str], why: str,
 
 def _typed(memory: Hardwon, project: str | None, json: bool, *, list_: bool) -> None:
     waiting = memory.review.said(project=project, limit=None)
+    if not (json or project) and (here := project_here(memory)):
+        of_here = {one.id for one in memory.review.said(project=here, limit=None)}
+        waiting.sort(key=lambda one: (one.skipped, one.id not in of_here))
     if json:
         print_json(waiting)
     elif waiting and not list_ and sys.stdin.isatty() and sys.stdout.isatty():

@@ -19,7 +19,7 @@ from hardwon.cli.why import learned_from
 from hardwon.errors import HardwonError
 from hardwon.store.sessions import words_around
 from hardwon.text.normalise import normalised
-from hardwon.text.shown import said_status
+from hardwon.text.shown import UNSURE, said_status
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -38,7 +38,7 @@ _REST = 0.05
 _MAX_KEPT_BY_KEY = 9
 _MARKS_OF_A_SENTENCE = 2
 """Characters that a message may have more than its only sentence."""
-_KEYS = "y approve   n reject   e edit   m merge   s skip   u undo   q quit   ? help"
+_KEYS = "y approve  n reject  w why not  e edit  m merge  s skip  u undo  q quit  ? help"
 _HELP = (
     "y: sessions will be told.  n: they will not; w: the same, and it asks why.  e: change the words first.  m: make "
     "it one with a lesson listed as like it.  s: leave it for later.  u: take the last decision back.  q: stop, and "
@@ -51,13 +51,14 @@ _HELP_WITH_CONFLICTS = (
 _WHY = "why:  "
 _MAX_SOURCES_SHOWN = 3
 _AFTER = {"tool": "a command had printed it", "web": "a web page had said it", "file": "a file had said it"}
+_SAID = {"foreign": "somebody else said", "unsure": f"perhaps the user said ({UNSURE})"}
 
 
 def _said(origin: str, rule: str = "") -> str:
     """Who spoke; of what repeats an output, a page or a file, where it stood before."""
     if origin in _AFTER:
         return f"the {'user' if rule.startswith(_OF_USERS) else 'agent'} said, after {_AFTER[origin]}"
-    return "somebody else said" if origin == "foreign" else f"the {origin} said"
+    return _SAID.get(origin, f"the {origin} said")
 
 
 _OF_USERS = ("user", "asked", "said")
@@ -346,16 +347,20 @@ class Screen:
 
 # Sentences that somebody typed: one a screen, the same keys.
 
-_KEYS_OF_SAID = "y approve   n reject   e edit   s skip   u undo   q quit   ? help"
+_KEYS_OF_SAID = "y approve   n reject   w why not   e edit   s skip   u undo   q quit   ? help"
 _HELP_OF_SAID = (
     "y: it is a rule, sessions will be told.  n: it is none; w: the same, and it asks why.  e: change the words, and "
-    "approve them.  s: leave it for later.  u: take the last decision back.  q: stop, and keep them."
+    "approve them.  s: leave it for later, after all others.  u: take the last decision back.  q: stop, and keep "
+    "them."
 )
 _CHARACTERS_BEFORE, _CHARACTERS_AROUND = 200, 300
 
 
+_AT_ONCE = 20
+
+
 class SaidScreen:
-    """Goes through sentences; what is decided is written at once."""
+    """Goes through sentences, the best first; what is decided is written at once."""
 
     def __init__(self, memory: Hardwon, waiting: list[Waiting]) -> None:
         self._memory = memory
@@ -363,11 +368,13 @@ class SaidScreen:
         self._at = 0
         self._done: list[tuple[int, list[int]]] = []
         """(place, events) of what was decided, for undo."""
+        self._asked = _AT_ONCE
+        """How many are shown before it asks whether to go on."""
         self._page, self._keys = ReviewPage(), Keys()
 
     def run(self) -> None:
         with self._keys, suppress(KeyboardInterrupt):  # what was decided is kept
-            while self._at < len(self._waiting) or self._takes_the_last_back():
+            while self._goes_on():
                 self._show(self._waiting[self._at])
                 pressed = self._keys.key()
                 if pressed in ("q", "\x03", "\x04"):
@@ -377,6 +384,21 @@ class SaidScreen:
                 except HardwonError as error:
                     self._page.tell(str(error))
         self._page.say(f"{len(self._done)} decided, {len(self._waiting) - len(self._done)} left.")
+
+    def _goes_on(self) -> bool:
+        """Whether there is one to look at; after some of them only if the person wants more."""
+        if self._at < min(self._asked, len(self._waiting)):
+            return True
+        if self._at >= len(self._waiting):
+            return self._takes_the_last_back()
+        left = len(self._waiting) - self._at
+        self._page.say(f"{left:,} less likely ones are left: g to go on, u to undo, any other key to quit", "dim")
+        pressed = self._keys.key()
+        if pressed == "g":
+            self._asked += _AT_ONCE
+        elif pressed == "u":
+            self._undo()
+        return pressed in ("g", "u") and self._goes_on()
 
     def _takes_the_last_back(self) -> bool:
         if not self._done:
@@ -398,6 +420,7 @@ class SaidScreen:
             if (words := self._keys.line("> ", one.text).strip()) and words != one.text:
                 self._decided(lambda: review.edit(review.keep_said(one.id), text=words), "approved in these words")
         elif pressed == "s":
+            review.skip_said(one.id)
             self._at += 1
         elif pressed == "u":
             self._undo()
@@ -426,7 +449,10 @@ class SaidScreen:
         session = self._memory.sessions.get(source).session
         project = next((each.name for each in self._memory.store.projects() if each.id == session.project), "")
         self._page.rule()
-        self._page.say(f"{self._at + 1} of {len(self._waiting)}   {short(self._memory, source)}/{place}", style="dim")
+        shown_now = min(self._asked, len(self._waiting))
+        later = f", then {len(self._waiting) - shown_now:,} less likely ones" if shown_now < len(self._waiting) else ""
+        number = f"{self._at + 1} of {shown_now}{later}"
+        self._page.say(f"{number}   {short(self._memory, source)}/{place}", style="dim")
         self._page.say(shown(one.text), style="bold")
         if normalised(one.quote).rstrip(".") != normalised(one.text).rstrip("."):
             self._page.say(f"  the user said: “{shown(one.quote, 200)}”")

@@ -124,7 +124,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
             entry.messages,
             entry.tool_calls,
             entry.errors,
-            " ".join(filter(None, ("failed" if entry.failed else "", "harvested" if entry.path in done else "")))
+            ", ".join(filter(None, ("failed" if entry.failed else "", "harvested" if entry.path in done else "")))
             or "-",
             ", ".join(base_name(key) for key in entry.projects[:2]),
             Path(entry.path).name,
@@ -234,6 +234,7 @@ def _show_message(transcript: Transcript, number: int, *, json: bool) -> None:
     """Redacted as the store keeps it, with what its calls answered, which agents keep in the message after."""
     from hardwon.clock import iso
     from hardwon.scrub.scrubber import Scrubber
+    from hardwon.text.shown import UNSURE
 
     session = next((one for one in transcript.sessions if number < len(one.messages)), None)
     if session is None:
@@ -254,7 +255,7 @@ def _show_message(transcript: Transcript, number: int, *, json: bool) -> None:
     place = f"{len(session.messages)} in {shown(session.external_id)}"
     say(f"message {number} of {place}, {said.role}, {iso(said.at) or 'no time'}")
     for who, text in clean:
-        say(f"\n  {shown(who)}:")
+        say(f"\n  {shown(who)}:" if not said.unsure or who != said.origin else f"\n  perhaps the user ({UNSURE}):")
         for line in text.strip().split("\n"):
             say(f"    {shown(line)}")
 

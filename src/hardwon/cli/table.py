@@ -95,6 +95,26 @@ def wrapped(text: str, room: int) -> list[str]:
     return [line for line in lines if line] or [""]
 
 
+_CODE = re.compile(r"`[^`]+`")
+_LEAST_OF_CODE = 16
+
+
+def cut_in_code(text: str, room: int) -> str:
+    """A text in one line: what stands in backticks loses its middle first, so that a sentence keeps its end."""
+    codes = [*_CODE.finditer(text)]
+    kept = [len(code[0]) for code in codes]
+    for _ in range(width(text) - room):
+        longest = max(range(len(kept)), key=kept.__getitem__, default=-1)
+        if longest < 0 or kept[longest] <= _LEAST_OF_CODE:
+            break
+        kept[longest] -= 1
+    for code, left in [*zip(codes, kept, strict=True)][::-1]:
+        if left < len(code[0]):
+            middle = f"{code[0][: left // 2]}…{code[0][left // 2 + 1 - left :]}"
+            text = text[: code.start()] + middle + text[code.end() :]
+    return cut(text, room)
+
+
 def cut(text: str, room: int) -> str:
     """A text in one line: whole, or up to where a word ends; into a long word where little else would be left."""
     if len(wrapped(text, room)) == 1:

@@ -3,7 +3,6 @@ the next session is told, and the next step."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,14 +16,17 @@ from hardwon.cli.app import (
     Json,
     ProjectOption,
     ask_about_folders,
+    asked_again,
     bold,
     count,
     echo,
     green,
     is_here,
+    last_met,
     our_name,
     print_json,
     progress_bar,
+    project_here,
     room,
     room_behind_a_pipe,
     say,
@@ -35,7 +37,7 @@ from hardwon.cli.app import (
     upgraded,
 )
 from hardwon.cli.failures import row_of, worked
-from hardwon.cli.table import cut, hung, width
+from hardwon.cli.table import cut_in_code, hung, width
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ _NARROWEST, _WIDEST = 60, 140
 _EXAMPLES = ("tidepool", "lanternfish")
 """Their projects."""
 _IN_A_PIPE = 100
+_LEFT = 11
+"""Columns of an id and what parts it from the words."""
 
 
 class _Screen(NamedTuple):
@@ -168,6 +172,7 @@ def _up(
     early = _screen(memory) if unread and not project else None
     if early is not None and early.tells:
         say(bold("A first look, at the newest sessions. The whole report follows."))
+        _say_if_not_known(memory)
         _show(memory, report, known, early, examples=examples)
     if unread:
         say(f"\nStill reading {count(unread, 'older file')}. Ctrl-C stops and keeps what has been read.\n", err=True)
@@ -195,16 +200,18 @@ def _up(
         differs = screen is not None and screen.project.id != early.project.id
         of = f", of another project: {shown(screen.project.name)} has more to say" if screen and differs else ""
         say(bold(f"The whole report, which replaces the first look above{of}."))
+    if not (examples or project):
+        _say_if_not_known(memory)
     _show(memory, report, known, screen, examples=examples)
     ids = screen is not None and bool(screen.failing or screen.briefing.lines)
     another = screen.another if screen and not project else ""
-    waiting = 0 if examples else memory.review.count()
     _say_next(
         examples=examples,
         ids=ids,
-        waiting=waiting,
-        said=0 if examples else memory.review.count_said(),
-        read_here=_project_here(memory) in {one.id for one in memory.store.projects() if one.sessions},
+        waiting=0 if examples else memory.review.count(project=project),
+        said=0 if examples else memory.review.count_said(project=project),
+        project=project,
+        read_here=_is_known_here(memory),
         another=another,
     )
     if not examples:
@@ -271,7 +278,7 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     if project:
         wanted = memory.project(project)
         return next((_screen_of(memory, known, one) for one in known if one.id == wanted), None)
-    here = _project_here(memory)
+    here = project_here(memory)
     compared = [one for at, one in enumerate(known) if at < _PROJECTS_COMPARED or one.id == here]
     met = {one.id: met_in(memory.reading(), one.id) for one in compared}
     compared.sort(key=lambda one: (one.id == here, met[one.id].errors - met[one.id].different), reverse=True)
@@ -287,11 +294,17 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     return found._replace(another=next(back, ""))
 
 
-def _project_here(memory: Hardwon) -> str | None:
-    try:
-        return memory.project(os.getcwd())
-    except (NotFound, OSError):
-        return None
+def _is_known_here(memory: Hardwon) -> bool:
+    return project_here(memory) in {one.id for one in memory.store.projects() if one.sessions}
+
+
+def _say_if_not_known(memory: Hardwon) -> None:
+    """That nothing below is of this folder, and which command reads what lies in it."""
+    from hardwon.sessions.checkpoints import how_to_read
+
+    command, files = how_to_read(".")
+    if files and not _is_known_here(memory):
+        say(bold(f"This folder is not known yet. {count(files, 'session')} of it can be read: `{command}`"))
 
 
 def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _Screen:
@@ -346,7 +359,8 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
         calls = f"{row.occurrences:>7}" if roomy else ""
         _item(short(memory, row.id), row_of(one), f"{row.sessions:>8}{calls}{tokens:>8}")
         if fixed := worked(row):
-            _item("", fixed, style=green)
+            short_of_age = fixed.replace(f", {last_met(row.last_seen)}", "", 1)  # the fix itself needs the room
+            _item("", fixed if width(fixed) <= _wide() - _LEFT else short_of_age, style=green)
     if not screen.failing:
         _item("", "No error has come back in a second session.")
     _heading("WHAT YOU KEEP TELLING THEM", "sessions")
@@ -354,7 +368,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     for lesson in said:
         _item(short(memory, lesson.id), lesson.text, f"{lesson.source_count:>8}")
     for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
-        _item("", f'you asked: "{habit.words}"', f"{habit.sessions:>8}")
+        _item("", f'asked for, no rule: "{habit.words}"', f"{habit.sessions:>8}")
     if not (screen.said_again or screen.habits):
         _item("", "No rule or short request of yours was found in several sessions.")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
@@ -399,29 +413,40 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
 
 
 def _say_next(
-    *, examples: bool, ids: bool, waiting: int, said: int = 0, read_here: bool = False, another: str = ""
+    *,
+    examples: bool,
+    ids: bool,
+    waiting: int,
+    said: int = 0,
+    project: str | None = None,
+    read_here: bool = False,
+    another: str = "",
 ) -> None:
+    """What to do next; of a project that was asked for, what is of it."""
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
-    from hardwon.sessions.checkpoints import HISTORY, histories
+    from hardwon.sessions.checkpoints import how_to_read
 
+    of = ""
     if examples:
         steps = [
             ("hardwon up --demo --keep", "save these examples, to try other commands with them"),
             ("hardwon harvest FOLDER", "learn from sessions in another folder"),
         ]
     else:
-        steps = [("hardwon why ID", "where a line comes from")] if ids else []
-        steps.append(("hardwon failures", "everything that keeps failing"))
-    if not (examples or read_here) and (files := len(histories("."))):
-        steps.append((f"hardwon harvest {HISTORY} --mine", f"learn from the {count(files, 'session')} in this folder"))
+        command, files = how_to_read(".")
+        unread = bool(files) and not (read_here or project)
+        of = asked_again({"-p": project})
+        steps = [(command, f"learn from the {count(files, 'session')} in this folder")] if unread else []
+        steps += [("hardwon why ID", "where a line comes from")] if ids else []
+        steps.append((f"hardwon failures{of}", "everything that keeps failing"))
     if another:
         demo = " --demo" if examples else ""
         steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
     if waiting:
-        steps.append(("hardwon review", f"{count(waiting, 'lesson')} to approve or reject"))
+        steps.append((f"hardwon review{of}", f"{count(waiting, 'lesson')} to approve or reject"))
     if said:
-        steps.append(("hardwon review --said", f"{count(said, 'sentence')} of yours that may be a rule"))
+        steps.append((f"hardwon review --said{of}", f"{count(said, 'sentence')} of yours that may be a rule"))
     first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
     if first:
         too = f"; {', '.join(others[:2])} too" if others else ""
@@ -460,8 +485,8 @@ def _is_tall() -> bool:
 def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str) -> None:
     """A line or two: an id, words cut to the room there is, and a note at the right."""
     wide = _wide()
-    left = id.ljust(9) + "  "
+    left = id.ljust(_LEFT)
     note = note.lstrip()
     space = wide - len(left) - (len(note) + 2 if note else 0)
-    first = cut(shown(text).replace("`hardwon ", f"`{our_name()} "), space)
+    first = cut_in_code(shown(text).replace("`hardwon ", f"`{our_name()} "), space)
     echo(style(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip()))

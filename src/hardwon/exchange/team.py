@@ -42,7 +42,7 @@ Rows = dict[str, list[list[Any]]]
 
 SENT = tuple(table for table in schema.TABLES if table.sent)
 _RULES = frozenset(rule.name for rule in catalogue.RULES) - catalogue.OVER_STORE | {DISTILLED}
-_SAID_IN_SESSIONS = ("user", "agent", "tool", "web", "file")
+_SAID_IN_SESSIONS = ("user", "agent", "tool", "web", "file", "unsure")
 _CHARACTERS_PER_TEXT = 10_000
 _CHARACTERS_PER_TRAIL = 64 * 1024
 _ROWS_PER_TABLE = 200_000

@@ -153,7 +153,7 @@ def _may_be_forged(session: Session) -> set[int]:
 
 def _forged(draft: Draft) -> Draft:
     reason = draft.untrusted or "may be what a tool said, and not the user"
-    return replace(draft, untrusted=reason, source=replace(draft.source, origin="tool"))
+    return replace(draft, untrusted=reason, source=replace(draft.source, origin="unsure"))
 
 
 def _holds_answers(message: Message) -> bool:
@@ -230,6 +230,9 @@ TABLE: dict[tuple[Origin, Basis], Admission | None] = {
     ("file", "stated"): _WAITS,
     ("file", "measured"): _WAITS,
     ("file", "doubtful"): _WAITS,
+    ("unsure", "stated"): _WAITS,
+    ("unsure", "measured"): _WAITS,
+    ("unsure", "doubtful"): _WAITS,
     ("import", "stated"): _WAITS,
     ("import", "measured"): _WAITS,
     ("import", "doubtful"): _WAITS,

@@ -9,9 +9,9 @@ from msgspec import Struct, field
 
 from hardwon.clock import moment
 
-Origin = Literal["user", "agent", "tool", "web", "file", "injected", "reviewer", "import", "foreign"]
+Origin = Literal["user", "agent", "tool", "web", "file", "unsure", "injected", "reviewer", "import", "foreign"]
 """Who said a piece of text. `injected` is text put in by the client or by Hardwon itself, `foreign` stands in somebody
-else's session."""
+else's session; `unsure` are words in the user's name of a lesson that a tool may have forged."""
 
 Role = Literal["user", "assistant", "tool", "system"]
 Outcome = Literal["ok", "error", "unknown"]

@@ -102,7 +102,13 @@ _MAX_ITEMS_FITTING_A_TASK = 200
 _TRUST_WEIGHT, _RECENCY_WEIGHT = 0.2, 0.05
 _TRUST = {"measured": 1.0, "human": 1.0, "corroborated": 0.9, "claimed": 0.7, "untrusted": 0.2}
 _DOUBTFUL = {"candidate": 0.6, "muted": 0.4, "archived": 0.3, "superseded": 0.0, "invalid": 0.0}
+_GONE = ("archived", "superseded", "invalid")
+"""Lessons that hold no more, or that somebody rejected or took back: found only by who asks for them."""
 _MICROSECONDS_PER_DAY = 86_400_000_000
+_GOOD_SCORE = 0.5
+"""A result that most of a question's words stand in."""
+_MENDS = frozenset(terms("fix fixes repair failing fails failed failure error errors bug bugs broken issue problem"))
+"""Words of a task that say that something is to be mended, and not what: every failure has one of them."""
 _TOLD = ("lesson", "failure")
 """What a bootstrap has lines of."""
 
@@ -207,6 +213,9 @@ def _select(type: str, wanted: SearchFilter, *, named: bool = False, enough: int
         if value:
             conditions.append(f"i.{column} = ?")
             values.append(value)
+    if type == "lesson" and not wanted.status:
+        conditions.append(f"i.status NOT IN ({marks(_GONE)})")
+        values += _GONE
     for condition, bound in (("i.at >= ?", wanted.since), ("i.at < ?", wanted.until)):
         if bound:
             conditions.append(condition)
@@ -347,6 +356,15 @@ def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettin
     return SearchResults([each.hit() for each in found[:limit]], finder.notice)
 
 
+def without_weak(found: SearchResults) -> SearchResults:
+    """Without what merely shares a word with a question that something else answers."""
+    best = max((hit.score for hit in (*found.hits, *found.passages)), default=0.0)
+    if best < _GOOD_SCORE:
+        return found
+    hits, passages = ([hit for hit in some if hit.score >= best / 2] for some in (found.hits, found.passages))
+    return SearchResults(hits, found.notice, passages)
+
+
 def as_typed(text: str) -> re.Pattern[str] | None:
     """Finds the word of a question of one word."""
     word = text.strip() if len(text.split()) == 1 else ""
@@ -412,7 +430,8 @@ def line_of_attempt(db: Database, hit: Hit, query: str) -> str:
 
 def relevance(db: Database, task: str) -> dict[str, float]:
     """How well each item fits a task, the best 1.0."""
-    found = db.matches(unique_terms(task), _MAX_ITEMS_FITTING_A_TASK, types=_TOLD)
+    words = unique_terms(task)
+    found = db.matches([word for word in words if word not in _MENDS] or words, _MAX_ITEMS_FITTING_A_TASK, types=_TOLD)
     best = max((score for _, _, score in found), default=0.0)
     return {item: max(0.0, score / best) for item, _, score in found} if best > 0 else {}
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 import msgspec
@@ -20,6 +21,7 @@ from msgspec import Struct
 
 from hardwon.clock import microseconds
 from hardwon.sessions.git_objects import Entry, Repository
+from hardwon.sessions.project import checkout
 
 _BRANCH = re.compile(r"refs/(?:heads|remotes/[^/]+)/entire/checkpoints/v1")
 _REF = re.compile(r"refs/entire/checkpoints/(..)/([0-9A-Za-z]{12}|[0-9A-Z]{26})")
@@ -236,6 +238,12 @@ def histories(folder: str) -> list[Path]:
     """What SpecStory wrote into a folder, committed or not."""
     below = Path(folder, HISTORY)
     return sorted(path for path in below.rglob("*.md") if path.is_file() and not path.is_symlink())
+
+
+def how_to_read(folder: str) -> tuple[str, int]:
+    """The command that reads the histories of the repository that a folder lies in, and how many there are."""
+    top = checkout(os.path.abspath(folder))
+    return f"hardwon harvest {quote(os.path.relpath(os.path.join(top, HISTORY)))} --mine", len(histories(top))
 
 
 def not_committed(repository: Repository) -> list[Path]:

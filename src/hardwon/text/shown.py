@@ -339,6 +339,10 @@ SAID_KINDS = {"eslint": "js-lint", "jest": "js-test"}
 """Families named after one program that stand for several: biome and prettier are no eslint, bun and vitest no jest."""
 
 
+UNSURE = "a command may have printed the user's heading above these words"
+"""Why words in the user's name are not believed."""
+
+
 def kind_of_error(family: str) -> str:
     """A family as people read it."""
     return SAID_KINDS.get(family, family)

@@ -104,7 +104,8 @@ def chosen(config: Config, home: Path, using: str = "", model: str = "") -> Mode
     if wanted:
         raise BadConfig(f"unknown model '{wanted}': name one of {', '.join(NAMES)}, or an address (https://…)")
     raise BadConfig(
-        f"no model to ask: install one of {', '.join(AGENTS)}, name one with --with, or set llm_url and llm_model"
+        f"no model to ask: none of the commands {', '.join(AGENTS)} is found; install one, name another with --with, "
+        "or set llm_url and llm_model"
     )
 
 

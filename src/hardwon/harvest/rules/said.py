@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 from unicodedata import combining, normalize
 
@@ -374,7 +374,9 @@ def waiting(said: Sequence[Statement]) -> list[Said]:
 
 # What was said in several sessions: near-equal sentences, counted once for conversations that are copies of each other.
 
-_FEWEST_SESSIONS, _FEWEST_TIMES_IN_ONE = 2, 3
+_FEWEST_OCCASIONS, _FEWEST_TIMES_IN_ONE = 2, 3
+_ONE_OCCASION = 3_600_000_000
+"""Microseconds: what begins sooner after another session is the same day's work, put to several agents."""
 _FEWEST_STEMS = 3
 _SHARE_OF_STEMS = 0.8
 _SHARED_BY_COPIES, _MESSAGES_SHARED_BY_COPIES = 4, 3
@@ -413,13 +415,21 @@ def said_again(db: Database, project: str) -> list[Found]:
     found = []
     for group in groups(rows):
         times = {(same.get(row.root, row.root), row.message_index) for row in group}
-        often = len({root for root, _ in times}) >= _FEWEST_SESSIONS or len(times) >= _FEWEST_TIMES_IN_ONE
+        in_one = Counter(root for root, _ in times)
+        often = _occasions(group) >= _FEWEST_OCCASIONS and len(in_one) >= _FEWEST_OCCASIONS
+        often = often or max(in_one.values()) >= _FEWEST_TIMES_IN_ONE
         resent = len({frozenset(whole[row.root, row.message_index]) for row in group}) == 1
         best = max(group, key=lambda row: (len(row.text) <= LONGEST_LESSON, row.worth, row.at, row.text))
         if often and _may_be_told(best, resent=resent):
             found.append((len(times), _repeat(best, group)))
     found.sort(key=lambda entry: (-entry[0], entry[1].draft.text))
     return [one for _, one in found[:_REPEATS_TOLD]]
+
+
+def _occasions(group: Sequence[sessions.StatementRow]) -> int:
+    """How often it was said at another time: sessions that began within an hour of each other are one."""
+    begun = sorted(row.at for row in group)
+    return 1 + sum(later - earlier > _ONE_OCCASION for earlier, later in pairwise(begun))
 
 
 def _may_be_told(row: sessions.StatementRow, *, resent: bool) -> bool:
@@ -502,6 +512,7 @@ _LONGEST_REQUEST = 60
 _STEMS_OF_A_HABIT = range(2, 5)
 _FEWEST_SESSIONS_OF_A_HABIT = 3
 _PARTS_OF_A_REQUEST = lazy_pattern(r"\s*(?:[,;.!:](?:\s+|$)|[，。！；、]|\b(?:and|then)\b)\s*", re.IGNORECASE)
+_GOES_ON = _form(r"^(?:continue|resume|carry on|go on|proceed|keep (?:on )?\w+ing)\b")
 _OPENS_NO_REQUEST = ("/", "<", "[", "{", "#", "@", "http")
 _ADDS_NOTHING = frozenset(
     stem(word)
@@ -524,7 +535,7 @@ def habits(db: Database, project: str | None, limit: int) -> list[Habit]:
     typed: dict[frozenset[str], Counter[str]] = defaultdict(Counter)
     roots: dict[frozenset[str], set[str]] = defaultdict(set)
     for task, root in attempts.short_tasks(db, project, _LONGEST_REQUEST):
-        if _ASKS.search(task) or task.startswith(_OPENS_NO_REQUEST):
+        if _ASKS.search(task) or _GOES_ON.search(_LEAD.sub("", task)) or task.startswith(_OPENS_NO_REQUEST):
             continue
         for part in filter(None, _PARTS_OF_A_REQUEST.split(task.lower())):
             words = words_of(part)

@@ -11,7 +11,7 @@ from litestar.params import Parameter
 from litestar.response import Redirect
 
 from hardwon.api import Hardwon
-from hardwon.api.lessons import Lessons
+from hardwon.api.lessons import Lessons, untold
 from hardwon.api.review import Review, Waiting
 from hardwon.api.store import Store
 from hardwon.errors import NotFound
@@ -82,6 +82,7 @@ def listed(
             kinds=KINDS,
             statuses=STATUSES,
             lessons=found,
+            untold=untold(memory, found),
             total=total,
             notice=notice,
             work=of_home(memory.home, "forget"),

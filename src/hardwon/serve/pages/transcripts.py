@@ -127,7 +127,7 @@ def messages(memory: Hardwon, session: Session, first: int, number: int) -> list
         ShownMessage(
             first + at,
             one.role,
-            one.origin,
+            "unsure" if one.unsure else one.origin,
             *_folded(cut("\n".join((one.text, *(part.text for part in one.beside))).strip()), one.role),
             [ShownCall(call.name, cut(call.command or call.target)) for call in one.calls],
             [ShownResult(result.outcome, cut(result.text), result.text.count("\n") + 1) for result in one.results],
