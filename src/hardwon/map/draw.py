@@ -16,9 +16,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from hardwon.errors import HardwonError
-from hardwon.map.known import COMMANDS_KEPT, FILES_KEPT, VISITS_KEPT, Command, File, Known, Visit, packed, parted
+from hardwon.map.known import (
+    AND_MORE,
+    COMMANDS_KEPT,
+    FILES_KEPT,
+    VISITS_KEPT,
+    Command,
+    File,
+    Known,
+    Visit,
+    packed,
+    parted,
+)
 from hardwon.map.signals import Ranked, asked, cut, mark, name_terms, norms, path_terms, worth_telling
-from hardwon.map.touched import AND_MORE, RUNNERS, arguments, in_folder, is_own_check, is_usual, tellable
+from hardwon.map.touched import RUNNERS, arguments, in_folder, is_own_check, is_usual, tellable
 from hardwon.map.wording import VISITS_TRIED
 from hardwon.store import projects
 from hardwon.store.database import Database
@@ -507,7 +518,7 @@ def _told_as(name: str, forms: Counter[str], called: Counter[str], worked: int, 
     whole = next((word for word in _ALL_OF_IT if given[word] >= SESSIONS_OF_A_FORM and is_usual(bare)), "")
     if whole:
         return form if whole in form.split() else f"{name} {whole}"
-    return "" if all(one.endswith(AND_MORE) for one in called) else f"{name}{AND_MORE}"
+    return f"{name}{AND_MORE}"
 
 
 def _is_own_argument(word: str, forms: Counter[str], sessions: int) -> bool:

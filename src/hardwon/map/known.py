@@ -142,6 +142,8 @@ START_TOKENS = 120
 HOW_IT_IS_RUN = "HOW THIS PROJECT WAS BUILT, CHECKED AND RUN (verify):"
 LEAST_VISITS = 3
 """So many sessions before files are foreseen."""
+AND_MORE = " …"
+"""Behind a command that had arguments, of which none is kept."""
 _FEW_VISITS = 8
 """Until then a check counts though one session alone ran it."""
 _PURPOSES = ("test", "lint", "build", "check", "run")
@@ -172,6 +174,7 @@ def habits(known: Known, folder: str = "") -> list[Command]:
         command
         for command in ranked
         if len(command.worked) >= (1 if young and command.purpose in _CHECKS else _LEAST_SESSIONS)
+        and not (command.purpose == "run" and command.text.endswith(AND_MORE))
     ]
     found = (next((command for command in several if command.purpose == purpose), None) for purpose in _PURPOSES)
     return [command for command in found if command is not None]

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from hardwon.failures import shell, tools
 from hardwon.failures.shell import Command, base, program_family
-from hardwon.map.known import parted
+from hardwon.map.known import AND_MORE, parted
 from hardwon.map.signals import mark
 from hardwon.model.session import Session
 from hardwon.text.normalise import base_name, lazy_pattern, tilde
@@ -309,8 +309,6 @@ _WORD = lazy_pattern(r"[\w.@:+~/-]{1,80}")
 _ASSIGNMENT = lazy_pattern(r"\w+=\S*")
 _NAME = lazy_pattern(r"[A-Za-z]{3}")
 _FOLDER = lazy_pattern(r"[\w.@+][\w.@+/-]*")
-AND_MORE = " …"
-"""Behind a command that had arguments, of which none is kept."""
 RUNNERS = frozenset(
     "uv run poetry pipenv pdm hatch rye bundle exec pnpm npx bunx pnpx yarn corepack python -m -y".split()
 )
