@@ -170,14 +170,16 @@ def test_what_was_rejected_or_taken_back_is_found_only_by_who_asks_for_it(memory
 
 
 def test_what_shares_one_word_is_left_out_where_something_has_them_all(memory: Hardwon, learn: Learn) -> None:
-    """And only there: where nothing is good, and of one type, all that was found is told."""
+    """And only there: where nothing is good, of one type, and for a program, all that was found is told."""
     for tool in ("gauge", "chart", "table", "buoy", "pier"):
         learn(f"The {tool} reads a reef file that is written by the {tool} service every hour of the day.")
     weak = learn("Every reef has a file of its own that the keepers of the lights write into by hand.")
     good = learn("Never `reef link` a session.")
-    assert [hit.id for hit in memory.search("reef link").hits] == [good]
-    assert len(memory.search("reef link", type="lesson").hits) == 7
-    assert weak in [hit.id for hit in memory.search("keepers of an entirely other thing than any that is known").hits]
+    assert [hit.id for hit in memory.search("reef link", sessions=True).hits] == [good]
+    assert len(memory.search("reef link", type="lesson", sessions=True).hits) == 7
+    assert len(memory.search("reef link").hits) == 7
+    other = memory.search("keepers of an entirely other thing than any that is known", sessions=True)
+    assert weak in [hit.id for hit in other.hits]
 
 
 def test_what_stands_beside_a_match_is_found_with_it(db: Database, talk: Callable[[Sequence[str]], list[str]]) -> None:

@@ -236,9 +236,9 @@ class Hardwon(Connection):
     ) -> SearchResults:
         """The best results for a query, by words and by meaning.
 
-        Of everything, what is worth less than half of a good best result is left out; of one type nothing is.
         With `sessions`, or of the type `passage`, also where it was said or done in past sessions, by words alone: for
-        a person, not to be handed to agents.
+        a person, not to be handed to agents; without a type, what is worth less than half of a good best result is
+        then left out.
 
         Raises `NotFound` for an unknown project, `NotAllowed` for an unknown type.
         """
@@ -269,7 +269,7 @@ class Hardwon(Connection):
             found = self._with_passages(db, query, wanted, settings, limit)
         else:
             found = search(db, query, wanted, settings, limit)
-        return found if type else without_weak(found)
+        return without_weak(found) if sessions and not type else found
 
     def _with_passages(
         self, db: Database, query: str, wanted: SearchFilter, settings: SearchSettings, limit: int
