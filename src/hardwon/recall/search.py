@@ -357,12 +357,11 @@ def search(db: Database, text: str, wanted: SearchFilter, settings: SearchSettin
 
 
 def without_weak(found: SearchResults) -> SearchResults:
-    """Without what merely shares a word with a question that something else answers."""
-    best = max((hit.score for hit in (*found.hits, *found.passages)), default=0.0)
+    """Without what merely shares a word with a question that something else answers; passages are not compared."""
+    best = max((hit.score for hit in found.hits), default=0.0)
     if best < _GOOD_SCORE:
         return found
-    hits, passages = ([hit for hit in some if hit.score >= best / 2] for some in (found.hits, found.passages))
-    return SearchResults(hits, found.notice, passages)
+    return replace(found, hits=[hit for hit in found.hits if hit.score >= best / 2])
 
 
 def as_typed(text: str) -> re.Pattern[str] | None:
