@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon
+from hardwon.harvest.distil.claims import affirmed, names_in
 from hardwon.harvest.distil.deciding import _heads
 from hardwon.harvest.trust import first_said
 from hardwon.sessions.reader import read
@@ -153,3 +154,32 @@ def test_a_file_that_the_user_named_by_its_end_may_be_told_by_its_whole_path(
     one = ClaudeSession().user("plan it").run("ls docs/planning", listed).says(asked).user("use tides.md")
     claim = "The user wants `docs/planning/tides.md` to be used as the plan."
     assert _noted(home, one, _item(claim, [("S1:4", "use tides.md"), ("S1:3", asked)]), tmp_path, serve)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Invoke-DotNetPublish has one step.", ["Invoke-DotNetPublish"]),
+        ("planejar antes de implementá-las", []),
+        ("PowerShell and TypeScript are used.", []),
+        ("The version is 1.4.1-pre.3.", ["1.4.1-pre.3"]),
+        ("Plans lie in docs/planning/.", ["docs/planning"]),
+        ("Run it with --watch.", ["--watch"]),
+    ],
+)
+def test_names_are_whole_and_nothing_else_is_one(text: str, names: list[str]) -> None:
+    assert names_in(text) == names
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"), [("does it not respect the flag?", True), ("it does not respect the flag", False)]
+)
+def test_a_question_with_not_in_it_denies_nothing(said: str, wanted: bool) -> None:
+    assert ("respect" in affirmed(said)) is wanted
+
+
+def test_a_file_that_the_agent_worked_on_is_its_own_wherever_it_had_the_name_from(tmp_path: Path) -> None:
+    one = ClaudeSession().user("go on").run("ls src", "tides.py\nreef.py").edit("src/tides.py", "x = 1").user("ok")
+    (session,) = read(one.write(tmp_path)).sessions
+    said, heard = first_said(session, frozenset(("tides.py", "reef.py")), len(session.messages) - 1)
+    assert (said, heard) == ({"tides.py"}, {"tides.py", "reef.py"})

@@ -264,11 +264,7 @@ _LONG_PATH = lazy_pattern(r"^[\w.~:-]*(?:[\\/][\w.@~-]+)*(?=(?:[\\/][\w.@~-]+){2
 
 _PLACE = lazy_pattern(r"[\w…~.-][\\/][\w.~-]|[\w-]\.[a-z]\w{0,4}\b|not found: \S|: (?:command )?not found$")
 """A line that names a file or a folder, or a program that is nowhere."""
-_CHOOSES = lazy_pattern(
-    r"(?:^|\s)(--(?:filter|workspace|prefix|cwd|dir|project|package|manifest-path)|-C|-F|-w|-p)[ =]"
-    r"([\w@./\\~-]*[A-Za-z][\w./\\-]*)(?!\S)"
-)
-"""Options by which a tool is told which part of a repository it shall work on."""
+_CHOOSES = lazy_pattern(rf"(?:^|\s)({tools.CHOOSES_A_PART})[ =]([\w@./\\~-]*[A-Za-z][\w./\\-]*)(?!\S)")
 _SCRIPT = lazy_pattern(
     r"\s((?:[\w@.~-]*[\\/])+[\w@.~-]+(?<!\.exe)|[\w@.~-]+\.(?:[cm]?[jt]sx?|py|sh|ps1|rb|php|pl|lua|csproj|sln))(?=\s|$)"
 )
@@ -348,12 +344,7 @@ _MERGE = frozenset(("merge", "rebase", "cherry-pick", "pull", "revert", "am", "s
 _OF_A_MERGE = lazy_pattern(r"^CONFLICT|\b(?:fast-forward|reconcile divergent|unmerged files|have not concluded)\b")
 _LINTED = lazy_pattern(r"\S+\.go(?::\d+)*: .* \([a-z]+\)$")
 _VETTED = lazy_pattern(
-    r"\b(?:possible misuse of|composite literal uses unkeyed fields|possible formatting directive"
-    r"|non-constant format string in call to|format %\S+ (?:has arg|reads arg|is missing)|(?:passes|copies) lock"
-    r"|the \w+ function (?:returned by|is not used on all paths)|result of \S+ call not used|self-assignment of"
-    r"|unreachable code|not compatible with reflect\.StructTag|struct field \S+ repeats|captured by func literal"
-    r"|before checking for errors|passes non-pointer|second argument to errors\.As|should have signature"
-    r"|yields a string of one rune|too small for shift|(?:redundant|suspect) (?:or|and): )"
+    r"\b(?:possible misuse of|unreachable code|composite literal uses unkeyed|(?:passes|copies) lock)"
 )
 """What `go vet` says and no compiler does."""
 _OF_AWS = lazy_pattern(r"\bAn error occurred \(\w+\) when calling the \w+ operation\b")

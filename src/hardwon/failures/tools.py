@@ -194,6 +194,8 @@ def _does(program: str, what: str, verb: str = "*") -> bool:
     return "*" in verbs or verb in verbs
 
 
+CHOOSES_A_PART = r"--(?:filter|workspace|prefix|cwd|dir|project|package|manifest-path)|-C|-F|-w|-p"
+"""Options by which a tool is told which part of a repository it shall work on."""
 _LISTING = frozenset("list ls log logs history show view search".split())
 _VERBS_READ = 4
 """So many words a verb stands among: `tide --all notes list`."""

@@ -25,7 +25,7 @@ from hardwon.model.session import Session
 from hardwon.scrub.scrubber import Scrubbing
 from hardwon.sessions.reader import peek
 from hardwon.sessions.workers import Workers as Processes
-from hardwon.sessions.workers import cores, few_collections, quick_switches, serve
+from hardwon.sessions.workers import cores, few_collections, serve
 from hardwon.store.database import Database
 from hardwon.store.projects import Drawn
 from hardwon.text import patterns
@@ -115,7 +115,6 @@ class Workers:
     def start(self, size: int) -> None:
         """If there is enough to read."""
         if self._executor is None and size > _BYTES_READ_WITHOUT_WORKERS:
-            self._stack.enter_context(quick_switches())
             self._workers = self._stack.enter_context(Processes(__name__, cores() - 1))
 
     def __enter__(self) -> Workers:

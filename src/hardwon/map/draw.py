@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from hardwon.errors import HardwonError
+from hardwon.failures import tools
 from hardwon.map.known import (
     AND_MORE,
     COMMANDS_KEPT,
@@ -101,7 +102,7 @@ def drawn(plot: Plot) -> Drawn:
 def _tried(plot: Plot) -> Known:
     history = plot.history
     known = draw(history, declared=plot.declared)
-    sketch = Sketch(for_files=True)
+    sketch = Sketch()
     for number in range(max(0, len(history) - VISITS_TRIED), len(history)):
         visit = known.visits[number]
         visit.told, visit.came_true = tried(history[:number], history[number], sketch)
@@ -209,9 +210,7 @@ def draw(history: Sequence[Trip], *, worded: bool = True, declared: Collection[s
 class Sketch:
     """Draws the map of a project again and again: what it counted of a session is kept while that is drawn."""
 
-    def __init__(self, *, worded: bool = True, declared: Collection[str] = (), for_files: bool = False) -> None:
-        """`for_files` alone, it has no commands where none ran in a folder: these decide which folder is meant."""
-        self._for_files = for_files
+    def __init__(self, *, worded: bool = True, declared: Collection[str] = ()) -> None:
         self._worded = worded
         self._declared = declared
         self._ran: dict[str, list[_RanAs]] = {}
@@ -240,12 +239,8 @@ class Sketch:
             for trip, task, length in zip(history, tasks, lengths, strict=True)
         ]
         ran = [self._ran[trip.root] for trip in history]
-        return Known(visits, kept, self._commands(ran, [_folders_edited(trip.edited) for trip in history]))
-
-    def _commands(self, ran: list[list[_RanAs]], edited: list[frozenset[str]]) -> list[Command]:
-        if self._for_files and not any(own.folder or parted(own.key)[0] for several in ran for own in several):
-            return []
-        return _told(ran, SESSIONS_OF_A_FORM, self._declared, edited)[:COMMANDS_KEPT]
+        commands = _told(ran, SESSIONS_OF_A_FORM, self._declared, [_folders_edited(trip.edited) for trip in history])
+        return Known(visits, kept, commands[:COMMANDS_KEPT])
 
     def _count(self, history: Sequence[Trip]) -> None:
         wanted = {trip.root: trip for trip in history}
@@ -529,10 +524,9 @@ def _is_own_argument(word: str, forms: Counter[str], sessions: int) -> bool:
 
 
 _OF_A_PART = re.compile(
-    r"(?:p?npm|yarn|bun|turbo|lerna|rush|cargo|make|mvn|uv|poetry|deno|flutter)\b.*?\s(?:--(?:filter|workspace|prefix|cwd"
-    r"|dir|directory|project|package|manifest-path|features)|-C|-F|-w|-p|-pl)[ =]"
+    rf"(?:p?npm|yarn|bun|turbo|cargo|make|mvn|uv)\b.*?\s(?:{tools.CHOOSES_A_PART}|--features|--directory|-pl)[ =]"
 )
-"""A tool that is told which part of a repository it shall work on: without that it does something else."""
+"""Without its option such a tool does something else."""
 
 
 def _is_for_all(forms: Iterable[str]) -> bool:

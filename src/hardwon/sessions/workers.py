@@ -33,7 +33,6 @@ importlib.import_module(sys.argv[2]).work()
 _PACKAGES = str(Path(__file__).absolute().parents[2])
 _SECONDS_BETWEEN_LOOKS = 5.0
 _ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
-_SECONDS_TO_A_SWITCH = 0.0005
 _ANSWERS_WAITING = 16
 """Answers that may wait to be taken, of each worker and of who asks: what is read too early only fills memory."""
 
@@ -195,20 +194,6 @@ def few_collections() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-@contextmanager
-def quick_switches() -> Iterator[None]:
-    """Who asks and answers itself lets its threads wait ten times less: as long waits a worker that is done."""
-    before = sys.getswitchinterval()
-    if before <= _SECONDS_TO_A_SWITCH:  # somebody else sees to it
-        yield
-        return
-    sys.setswitchinterval(_SECONDS_TO_A_SWITCH)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 def serve(answer: Callable[[bytes], bytes]) -> None:
