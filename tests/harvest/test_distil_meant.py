@@ -148,6 +148,34 @@ def test_a_denial_that_nobody_wrote_is_not_noted_in_a_language_without_spaces(
     assert not _told(home, claim)
 
 
+def test_a_denial_may_be_put_with_another_sign_in_a_language_without_spaces(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    found, claim = "报表页面的测试无法启动数据库因为索引是部分的", "报表页面的测试不能启动数据库因为索引是部分的。"
+    serve(answering(_item(claim, found, "S1:1")))
+    _read(home, ClaudeSession().user("报表为什么是红的").says(found).user("好的继续做下一步").write(tmp_path))
+    assert _told(home, claim)
+
+
+def test_what_a_shell_cannot_do_is_told_without_a_remedy_and_another_failure_is_not(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    failing = {
+        "The token '&&' is not a valid statement separator in this version.": True,
+        "Error: the report of March is not there": False,
+    }
+    for day, (error, is_told) in enumerate(failing.items(), 1):
+        command = f"cd web && npm run lint{day}"
+        claim = f"`{command}` fails: {error}"
+        session = ClaudeSession(f"s-{day}", day=day).user("lint it").run(command, error, exit_code=1)
+        item = _item(claim, error, "S1:1") | {
+            "quotes": [{"at": "S1:1", "text": f"$ {command}"}, {"at": "S1:2", "text": error}]
+        }
+        serve(answering(item))
+        _read(home, session.says("Done.").user("ok").write(tmp_path))
+        assert _told(home, claim) == is_told
+
+
 def test_what_was_offered_under_the_number_that_the_user_names_is_shown(
     home: Path, tmp_path: Path, serve: Callable[..., Server]
 ) -> None:

@@ -70,8 +70,11 @@ _CODE = re.compile(r"`[^`]*`")
 _NOT_THERE = re.compile(
     r"no such file|not found|cannot access|did not match any files?|does not exist|cd: |directory prefix", re.IGNORECASE
 )
-_NO_COMMAND = re.compile(r"command not found|command '\S+' not found|: not found\b", re.IGNORECASE)
-"""How this machine is, and no slip of one call."""
+_NO_COMMAND = re.compile(
+    r"command not found|command '\S+' not found|: not found\b|is not recognized as\b|[\"']&&[\"']|[\"']\|\|[\"']",
+    re.IGNORECASE,
+)
+"""What this machine or its shell cannot do, and no slip of one call."""
 _COUNTED = re.compile(r"\b(?:total|tests?|failures?|succeeded|skipped|seconds|[\d.,]+ ?m?s?)\b", re.IGNORECASE)
 """How many tests passed that day."""
 _ONE_THING = re.compile(r"(?<![\w.:-])#?\d{3,}(?![\w.-])|\b[0-9a-f]{8,}\b")
@@ -260,14 +263,17 @@ def _is_turned_round(text: str, own: Sequence[Quote]) -> bool:
 
 
 def _denies_more(text: str, quotes: Sequence[Quote]) -> bool:
-    """Whether it has a sign of denial that no quote has, in a script that writes it inside of words."""
-    heard = {sign for one in quotes for sign in _SIGNS_OF_DENIAL.findall(f"{one.text} {one.before}")}
-    return bool(set(_SIGNS_OF_DENIAL.findall(text)) - heard)
+    """Whether it denies in a script that writes this inside of words, and no quote denies anything."""
+    said = [f"{one.text} {one.before}" for one in quotes]
+    denied = any(_SIGNS_OF_DENIAL.search(one) or not NEGATIONS.isdisjoint(words_of(one)) for one in said)
+    return bool(_SIGNS_OF_DENIAL.search(text)) and not denied
 
 
 def _is_only_that_it_failed(claim: Claim, own: Sequence[Quote]) -> bool:
     """That a command failed is no cause and no help, unless it names another that ran."""
     if _FAILS not in claim.text or not all(map(_is_measured, own)) or _mended(_measured(claim.quotes)):
+        return False
+    if any(_NO_COMMAND.search(one.quotable) for one in own):
         return False
     named = {
         name for name in _CODE.findall(claim.text) if is_in(name.strip("`"), [one for one in own if is_command(one)])
