@@ -171,6 +171,8 @@ def test_what_was_harvested_can_be_asked_for(hardwon: Run) -> None:
     lessons = answer(hardwon, "lessons", "--kind", "preference")
     assert any("uv" in lesson["text"] for lesson in lessons)
     why = answer(hardwon, "why", lessons[0]["id"][:8])
+    assert {one["origin"] for one in why["sources"]} == {"user"}
+    assert "    the user said: " in hardwon("why", lessons[0]["id"][:8]).stdout
     assert why["sources"][0]["origin"] == "user"
     assert answer(hardwon, "why", worst["id"])["seen"][0]["quote"]
     for command in (["failures"], ["lessons"], ["search", "migrate"], ["why", worst["id"]], ["doctor"]):

@@ -15,11 +15,11 @@ from rich.text import Text
 
 from hardwon.cli.app import count, day, short, shown
 from hardwon.cli.table import wrapped
-from hardwon.cli.why import learned_from
+from hardwon.cli.why import learned_from, who_said
 from hardwon.errors import HardwonError
 from hardwon.store.sessions import words_around
 from hardwon.text.normalise import normalised
-from hardwon.text.shown import UNSURE, said_status
+from hardwon.text.shown import said_status
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -50,21 +50,6 @@ _HELP_WITH_CONFLICTS = (
 )
 _WHY = "why:  "
 _MAX_SOURCES_SHOWN = 3
-_AFTER = {"tool": "a command had printed it", "web": "a web page had said it", "file": "a file had said it"}
-_SAID = {"foreign": "somebody else said", "unsure": f"perhaps the user said ({UNSURE})"}
-
-
-def _said(origin: str, rule: str = "") -> str:
-    """Who spoke; of what repeats an output, a page or a file, where it stood before."""
-    if origin in _AFTER:
-        return f"the {'user' if rule.startswith(_OF_USERS) else 'agent'} said, after {_AFTER[origin]}"
-    return _SAID.get(origin, f"the {origin} said")
-
-
-_OF_USERS = ("user", "asked", "said")
-"""How the rules are called that draw on what people type."""
-
-
 class Keys:
     """To be used in a `with`: inside it the terminal hands over every key at once, and loses none."""
 
@@ -212,7 +197,7 @@ class ConflictScreen:
         for number, lesson in enumerate(conflict.lessons, start=1):
             self._page.say(f"{number}. {shown(lesson.text)}", "bold")
             for source in self._memory.lessons.get(lesson.id).sources[-1:]:
-                said = _said(source.origin, lesson.rule)
+                said = who_said(source.origin, lesson.rule)
                 self._page.say(f"   {said}, {day(source.at)}: “{shown(source.quote, 200)}”")
             parts = (lesson.kind, learned_from(lesson.rule, lesson.trust), count(lesson.source_count, "session"))
             self._page.say(f"   {', '.join(parts)}, {short(self._memory, lesson.id)}", "dim")
@@ -329,7 +314,7 @@ class Screen:
             if source.path and source.source.startswith("S"):
                 session = short(self._memory, source.source)
                 where += f"; to read it: hardwon inspect {session} --message {source.message_index}"
-            said = _said(source.origin, lesson.rule)
+            said = who_said(source.origin, lesson.rule)
             alike = normalised(source.quote).rstrip(".") == normalised(lesson.text).rstrip(".")
             self._page.say(f"  {said} in these very words" if alike else f"  {said}: “{shown(source.quote, 200)}”")
             self._page.say(f"    {where}", style="dim")

@@ -24,6 +24,7 @@ from hardwon.cli.app import (
 from hardwon.cli.bootstrap import lesson_fields, why_untold
 from hardwon.cli.failures import BINS, best, described, error_of, place, wasted
 from hardwon.errors import HardwonError, NotFound
+from hardwon.text.shown import UNSURE
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -58,6 +59,10 @@ _LEARNED_FROM = {
     "remember": "an agent's proposal",
 }
 """Rule → what it draws lessons from. Not those of the catalogue, which takes longer to load than all else here."""
+_OF_USERS = ("user", "asked", "said")
+"""How the rules are called that draw on what people type."""
+_AFTER = {"tool": "a command had printed it", "web": "a web page had said it", "file": "a file had said it"}
+_SAID = {"foreign": "somebody else said", "unsure": f"perhaps the user said ({UNSURE})"}
 _DOUBTS = {
     "corroborated": "several sessions agree",
     "claimed": "nobody has confirmed it",
@@ -110,7 +115,7 @@ def _lesson(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
         say(f"  what failed and what then worked: `hardwon why {short(memory, answer['failure'])}`")
     told = sources if all else sources[:_PLACES_SHOWN]
     for source in told:
-        _print_source(memory, source)
+        _print_source(memory, source, f"{who_said(source['origin'], answer['rule'])}: ")
     say()
     _say_more(memory, id, len(sources) - len(told))
     if any(source["path"] for source in told):
@@ -126,6 +131,13 @@ def learned_from(rule: str, trust: str) -> str:
     approved = trust == "human" and what.startswith("an agent")
     doubt = "approved by a person" if approved else _DOUBTS.get(trust, "")
     return f"{what} ({doubt})" if doubt else what
+
+
+def who_said(origin: str, rule: str = "") -> str:
+    """Who spoke; of what repeats an output, a page or a file, where it stood before."""
+    if origin in _AFTER:
+        return f"the {'user' if rule.startswith(_OF_USERS) else 'agent'} said, after {_AFTER[origin]}"
+    return _SAID.get(origin, f"the {origin} said")
 
 
 def _say_more(memory: Hardwon, id: str, more: int) -> None:
@@ -298,7 +310,7 @@ def _from_session(memory: Hardwon, source: dict[str, Any]) -> dict[str, Any]:
     return source
 
 
-def _print_source(memory: Hardwon, source: dict[str, Any]) -> None:
+def _print_source(memory: Hardwon, source: dict[str, Any], said: str = "") -> None:
     where = source["path"] or source["session"]
     told = f", message {source['message']}" if source["path"] and not str(source["session"]).startswith("C") else ""
     when = f"session of {source['at']}" if "origin" in source else source["at"]
@@ -308,7 +320,7 @@ def _print_source(memory: Hardwon, source: dict[str, Any]) -> None:
         say(f"    {source['from']}")
     if source.get("command"):
         say(f"    $ {shown(source['command'], 120)}")
-    say(f"    {shown(source['quote'], 300)}")
+    say(f"    {said}{shown(source['quote'], 300)}")
 
 
 def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:
