@@ -122,3 +122,21 @@ def test_what_two_sessions_have_alike_is_shown_once_but_for_what_a_person_said(
         memory.sessions.distil(pause=lambda _: None)
     asked = server.asked[0]["messages"][1]["content"]
     assert (asked.count(f"failed: {error}"), asked.count("user: keep the lagoon small, please")) == (1, 2)
+
+
+def test_what_went_wrong_is_shown_also_where_the_call_counts_as_a_success_and_with_how_often(
+    home: Path, tmp_path: Path, serve: Callable[..., Server]
+) -> None:
+    one = ClaudeSession().user("tidy the lagoon")
+    one.run("mkreef check | tail -20", "reading\nlagoon.toml: unknown key depth\n" + "ok\n" * 5)
+    one.call("mcp__notes__save", {"title": "tides"}, "permission denied: the notes are read-only")
+    for line in range(3):
+        one.edit(f"/repo/pool{line}.py", "new", output="String to replace not found in file.", error=True)
+    server = serve(answering())
+    with Hardwon(home) as memory:
+        memory.harvest([one.says("Done.").user("ok").write(tmp_path)])
+        memory.sessions.distil(pause=lambda _: None)
+    shown = server.asked[0]["messages"][1]["content"]
+    assert "printed: lagoon.toml: unknown key depth" in shown
+    assert "permission denied: the notes are read-only" in shown
+    assert "failed 3 times: " in shown

@@ -50,6 +50,8 @@ _HELP_WITH_CONFLICTS = (
 )
 _WHY = "why:  "
 _MAX_SOURCES_SHOWN = 3
+
+
 class Keys:
     """To be used in a `with`: inside it the terminal hands over every key at once, and loses none."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from hardwon.errors import NotASession, NotFound
 from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, read, turns
-from hardwon.failures.quoting import printed_line
+from hardwon.failures.quoting import from_elsewhere, printed_line
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.harvest.trust import FENCED, TYPED_CHARACTERS
 from hardwon.model.failure import Fix, Occurrence
@@ -52,6 +53,7 @@ _CHARACTERS_PER_COMMAND = 240
 _CHARACTERS_PER_ERROR = 200
 _CHARACTERS_PER_NEW_COMMAND = 240
 _LINES_PRINTED = 3
+_LINES_OF_A_SHORT_OUTPUT = 12
 _CHARACTERS_OF_AN_ECHO = 30
 _PROMPT = re.compile(r"(?:^|\s)[%$>]$")
 _TELLS_NOTHING = re.compile(r"git (?:add|commit|push|fetch|log|status|diff)\b")
@@ -74,10 +76,24 @@ _OF_THE_MOMENT = re.compile(
     r"looking|running|reading|starting|shall|would you|do you|want me|should i|if you)\b|\?\s*$",
     re.IGNORECASE,
 )
+_TURNS = re.compile(
+    r"\b(?:instead|first|but|however|still|unfortunately|wrong|mistake|forgot|missed|missing|failed|fails|fail|failing|"
+    r"errors?|different(?:ly)?|workaround|skip(?:ped|s)?|remain(?:s|ing)|since|so)\b|n't\b|\bnot\b",
+    re.IGNORECASE,
+)
+"""What went wrong, and what is done instead."""
+_WENT_WRONG = re.compile(
+    r"\b(?:errors?|failed|failure|fatal|denied|not found|no such|cannot|can't|could not|couldn't|unable|refused"
+    r"|rejected|invalid|unknown|unexpected|missing|timed? ?out|exception|warn(?:ing)?|deprecated|nothing to"
+    r"|no (?:tests?|files?|match)|not (?:supported|recognized|allowed|available|installed|a))\b|\"?success\"?: ?false",
+    re.IGNORECASE,
+)
 _NAMES_SOMETHING = re.compile(r"`[^`]+`|\b\w+[_/.]\w+|\b[a-z]+[A-Z]\w*|\b[A-Z]{2,}\b|\d")
-_WORTH_OF_A_REPORT = 0.1
+_WORTH_OF_A_REPORT = 0.05
 """Of a sentence to the user when the work is done, over one on the way."""
 _STEPS_SHOWN = 3
+_OFTEN = 3
+"""A tool of the agent's that refuses as often in one session says something of the project."""
 _OF_THE_CODE = frozenset("pytest unittest jest tsc eslint lint rust go java dotnet c bundler python node".split())
 """Families of errors that most often are in what the session was writing, and gone when it ended."""
 _OF_A_LOG = re.compile(
@@ -112,6 +128,8 @@ class Shown(NamedTuple):
     """Of an error: what of it may be told as data, in its own words."""
     piece: int = 0
     """What is shown together has the same number."""
+    times: int = 1
+    """How often the same failed in the session."""
 
 
 class Piece(NamedTuple):
@@ -215,23 +233,27 @@ class _Found:
 
     def _failures(self, calls: list[Turn], findings: Findings) -> Iterator[Piece]:
         fixes = {fix.occurrence.call_index: fix for fix in findings.fixes}
+        often = Counter(one.fingerprint for one in findings.occurrences if one.message_index >= self._since)
         met: set[str] = set()
         for one in findings.occurrences:
-            by_a_tool = not calls[one.call_index].call.command  # what agents' own tools refuse teaches nobody
-            if one.message_index < self._since or one.fingerprint in met or by_a_tool:
+            by_a_tool = not calls[one.call_index].call.command
+            if by_a_tool and often[one.fingerprint] < _OFTEN:  # what agents' own tools refuse teaches nobody
+                continue
+            if one.message_index < self._since or one.fingerprint in met:
                 continue
             met.add(one.fingerprint)
             fix = fixes.get(one.call_index)
             after = self._mended(fix, calls) if fix else self._after(one, calls)
             value = 0.15 if one.family in _OF_THE_CODE else 0.35
-            yield Piece((*self._failed(one, calls), *after), value + 0.1 * bool(fix))
+            yield Piece((*self._failed(one, calls, often[one.fingerprint]), *after), value + 0.1 * bool(fix))
 
-    def _failed(self, one: Occurrence, calls: list[Turn]) -> list[Shown]:
-        command = one_line(one.command)[:_CHARACTERS_PER_COMMAND]
+    def _failed(self, one: Occurrence, calls: list[Turn], times: int) -> list[Shown]:
+        call = calls[one.call_index].call
+        ran = f"$ {one.command}" if call.command else f"{call.action} {call.target}"
         error = self._scrub(one_line(one.excerpt[: 2 * _CHARACTERS_PER_ERROR]))[:_CHARACTERS_PER_ERROR]
         return [
-            Shown(one.message_index, "agent", "ran", f"$ {command}"),
-            Shown(one.message_index, "tool", "failed", error or one.words, quotable=one.words),
+            Shown(one.message_index, "agent", "ran", one_line(ran)[:_CHARACTERS_PER_COMMAND]),
+            Shown(one.message_index, "tool", "failed", error or one.words, quotable=one.words, times=times),
             *self._printed(calls[one.call_index], [error, one.words]),
         ]
 
@@ -262,40 +284,49 @@ class _Found:
         ]
 
     def _commands(self, calls: list[Turn]) -> Iterator[Piece]:
-        """What ran without being known to fail, with the end of what it printed."""
+        """What ran without being known to fail, with the lines that tell most of what it printed."""
         met: set[str] = set()
         for turn in calls:
             command = one_line(turn.call.command)
-            if turn.message_index < self._since or turn.failed or turn.stopped or not tools.changes_something(command):
+            if turn.message_index < self._since or turn.failed or turn.stopped or turn.call.action in ("read", "edit"):
                 continue
             about = tools.gist(command)
             printed = [] if _TELLS_NOTHING.match(about) else self._printed(turn, met)
-            is_new = about not in met and len(command) <= _CHARACTERS_PER_NEW_COMMAND and turn.succeeded
+            went_wrong = any(_WENT_WRONG.search(one.text) for one in printed)
+            is_short = turn.output.count("\n") < _LINES_OF_A_SHORT_OUTPUT
+            if not tools.changes_something(command) and not (went_wrong and is_short):
+                continue
+            is_new = about not in met and 0 < len(command) <= _CHARACTERS_PER_NEW_COMMAND and turn.succeeded
             if not is_new and not printed:
                 continue
             met.update((about, *(_numberless(one.text) for one in printed)))
             how = "worked" if turn.succeeded else "ran"
-            ran = Shown(turn.message_index, "agent", how, f"$ {command[:_CHARACTERS_PER_COMMAND]}", ran=is_new)
-            yield Piece((ran, *printed), 0.2)
+            said = f"$ {command}" if command else one_line(f"{turn.call.name} {turn.call.target}")
+            ran = Shown(turn.message_index, "agent", how, said[:_CHARACTERS_PER_COMMAND], ran=is_new)
+            yield Piece((ran, *printed), 0.3 if went_wrong and is_short else 0.2)
 
     def _printed(self, turn: Turn, known: Collection[str]) -> list[Shown]:
-        """The last lines of an output that tell something else than what is known."""
+        """The lines of an output that tell something else than what is known: what went wrong, else the last."""
         found: dict[str, Shown] = {}
         echoed = one_line(turn.call.command)
         """A terminal shows what is typed into it, in one line or in pieces."""
-        for line in reversed(turn.output.splitlines()[-_LINES_LOOKED_AT:]):
+        elsewhere = bool(turn.call.command) and from_elsewhere(turn.call.name, turn.call.command)
+        lines = turn.output.splitlines()[-_LINES_LOOKED_AT:]
+        last_first = list(reversed(list(enumerate(lines))))
+        for at, line in sorted(last_first, key=lambda one: not _WENT_WRONG.search(one[1])):
             if len(line) > 2 * _CHARACTERS_PER_ERROR:
                 continue
-            said = printed_line(self._scrub(line), turn.call.name, turn.call.command)
-            if said in echoed or echoed[:_CHARACTERS_OF_AN_ECHO] in said or _PROMPT.search(said):
-                continue
-            if said and _numberless(said) not in known and not any(said in one or one in said for one in known if one):
-                found[_numberless(said)] = Shown(
-                    turn.message_index, "tool", "printed", said, quotable=said if turn.failed else ""
-                )
+            clean = self._scrub(line)
+            may_be_told = printed_line(clean, turn.call.name, turn.call.command)
+            said = may_be_told or ("" if elsewhere else one_line(clean))
+            is_echo = bool(echoed) and (said in echoed or echoed[:_CHARACTERS_OF_AN_ECHO] in said)
+            is_known = any(said in one or one in said for one in known if one) or _numberless(said) in known
+            if said and not is_echo and not is_known and not _PROMPT.search(said):
+                shown = Shown(turn.message_index, "tool", "printed", said, piece=at)
+                found[_numberless(said)] = shown._replace(quotable=may_be_told if turn.failed else "")
             if len(found) == _LINES_PRINTED:
                 break
-        return list(reversed(found.values()))
+        return sorted(found.values(), key=lambda one: one.piece)
 
     def _found_out(self, said: str) -> Iterator[Piece]:
         """The agent's sentences: most of all where it reports to the user, and where it says why something is so."""
@@ -323,14 +354,18 @@ def _numberless(line: str) -> str:
 
 
 def _worth_of_a_finding(sentence: str) -> float:
-    """0 for one that says nothing of why, or speaks of the moment."""
-    if len(sentence) not in _CHARACTERS_OF_A_FINDING or _OF_THE_MOMENT.search(sentence):
+    """0 for one that says nothing of why, or speaks of the moment and of nothing that went wrong."""
+    if len(sentence) not in _CHARACTERS_OF_A_FINDING or sentence.endswith("?"):
         return 0.0
     named = min(3, len(_NAMES_SOMETHING.findall(sentence)))
     if language(_LETTERS.findall(sentence.lower())) not in ("en", ""):  # its words for why are not known: names must do
         return 0.08 + 0.04 * named if named else 0.0
     reasons = len({found.lower() for found in _FOUND_OUT.findall(sentence)})
-    return 0.08 * min(3, reasons) + 0.04 * named if reasons else 0.02 * named
+    turns = len({found.lower() for found in _TURNS.findall(sentence)})
+    if _OF_THE_MOMENT.search(sentence):
+        return 0.04 * min(3, turns) + 0.02 * named if turns and (reasons or named) else 0.0
+    worth = 0.08 * min(3, reasons) + 0.04 * named if reasons else 0.02 * named
+    return worth + 0.03 * min(2, turns) if worth else 0.0
 
 
 def _words(message: Message, asked: Collection[str]) -> Iterator[tuple[str, str, str]]:

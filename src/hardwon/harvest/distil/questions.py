@@ -96,7 +96,8 @@ def _question(waits: list[tuple[Unread, list[Shown]]], *, is_last: bool) -> Ques
             label = f"S{number}:{shown.message}"
             entries.append(_entry(label, one, shown))
             if (shown.how, shown.text) not in met:
-                head, text = f"[{label}] {shown.how}:", _harmless(shown.text)
+                often = f" {shown.times} times" if shown.times > 1 else ""
+                head, text = f"[{label}] {shown.how}{often}:", _harmless(shown.text)
                 if shown.how == FOUND and lines and lines[-1].startswith(head):
                     lines[-1] += f" | {text}"
                 else:
