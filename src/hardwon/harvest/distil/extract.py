@@ -288,7 +288,10 @@ class _Found:
         met: set[str] = set()
         for turn in calls:
             command = one_line(turn.call.command)
-            if turn.message_index < self._since or turn.failed or turn.stopped or turn.call.action in ("read", "edit"):
+            of_a_tool = not command  # one of the agent's, or of a server: shown where it went wrong
+            if turn.message_index < self._since or turn.failed or turn.stopped:
+                continue
+            if of_a_tool and (turn.call.action in ("read", "edit") or turn.call.name in ASKING_TOOLS):
                 continue
             about = tools.gist(command)
             printed = [] if _TELLS_NOTHING.match(about) else self._printed(turn, met)
@@ -300,8 +303,8 @@ class _Found:
             if not is_new and not printed:
                 continue
             met.update((about, *(_numberless(one.text) for one in printed)))
-            how = "worked" if turn.succeeded else "ran"
-            said = f"$ {command}" if command else one_line(f"{turn.call.name} {turn.call.target}")
+            how = "called" if of_a_tool else "worked" if turn.succeeded else "ran"
+            said = one_line(f"{turn.call.name} {turn.call.target}") if of_a_tool else f"$ {command}"
             ran = Shown(turn.message_index, "agent", how, said[:_CHARACTERS_PER_COMMAND], ran=is_new)
             yield Piece((ran, *printed), 0.3 if went_wrong and is_short else 0.2)
 
@@ -311,6 +314,7 @@ class _Found:
         echoed = one_line(turn.call.command)
         """A terminal shows what is typed into it, in one line or in pieces."""
         elsewhere = bool(turn.call.command) and from_elsewhere(turn.call.name, turn.call.command)
+        is_of_work = turn.failed or tools.changes_something(turn.call.command)  # not of a file that it only shows
         lines = turn.output.splitlines()[-_LINES_LOOKED_AT:]
         last_first = list(reversed(list(enumerate(lines))))
         for at, line in sorted(last_first, key=lambda one: not _WENT_WRONG.search(one[1])):
@@ -323,7 +327,7 @@ class _Found:
             is_known = any(said in one or one in said for one in known if one) or _numberless(said) in known
             if said and not is_echo and not is_known and not _PROMPT.search(said):
                 shown = Shown(turn.message_index, "tool", "printed", said, piece=at)
-                found[_numberless(said)] = shown._replace(quotable=may_be_told if turn.failed else "")
+                found[_numberless(said)] = shown._replace(quotable=may_be_told if is_of_work else "")
             if len(found) == _LINES_PRINTED:
                 break
         return sorted(found.values(), key=lambda one: one.piece)
