@@ -12,7 +12,7 @@ from hardwon.failures import fingerprint as module
 from hardwon.failures import ledger
 from hardwon.failures.fingerprint import fingerprint, is_consequence, is_place, leads_on, with_whole_lines
 from hardwon.failures.ledger import printed
-from hardwon.failures.quoting import says_what_failed
+from hardwon.failures.told import says_what_failed
 from tests.failures.test_quoting import shown
 
 

@@ -6,7 +6,9 @@ import pytest
 
 from hardwon.briefing.foreseen import _not_told, _speaker
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.quoting import MAX_ERROR_CHARACTERS, error_line, reads_like_an_order
+from hardwon.failures.orders import reads_like_an_order
+from hardwon.failures.quoting import error_line
+from hardwon.failures.shortening import MAX_ERROR_CHARACTERS
 from hardwon.failures.signature import signature
 from hardwon.store.failures import FailureRow
 

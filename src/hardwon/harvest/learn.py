@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hardwon.failures.ledger import OF_A_SCREEN, Findings, Turn, examine, never_ran, turns
-from hardwon.failures.quoting import told_command
+from hardwon.failures.speaker import told_command
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
 from hardwon.harvest.rules import catalogue, said
