@@ -60,8 +60,8 @@ _CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b\n]*(?:\x07|\x1b\\
 _EXIT_MARK = re.compile(r"\]633;D;(\d{1,5})(?:;|\x07|\x1b|\s|$)")
 """By which a shell tells VS Code how a command ended."""
 _PROMPT = re.compile(
-    r"\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^>\n]{0,200}>"
-    r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^>\n]{0,200}>|>> |❯|➜ |>>>(?: |$)|[%$#>]\s*$)"
+    r"\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^<>:\n]{0,200}>"
+    r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^<>:\n]{0,200}>|>> |❯|➜ |>>>(?: |$)|[%$#>]\s*$)"
 )
 _ENDS_A_PROMPT = re.compile(r"[%$#>❯➜]")
 """One of them stands in all that `_PROMPT` finds; most lines have none."""

@@ -46,10 +46,11 @@ _LOGGED = lazy_pattern(r"^(?:- )?[\w.]+ - (?:ERROR|CRITICAL|FATAL) - ")
 """Who logged it, and how grave it is."""
 _ANNOTATION = lazy_pattern(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
-_BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| with identity '[^']*'| \(In '.*$|: for help visit \S+$")
+_BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| \(In '.*$|: for help visit \S+$")
 """What a tool says twice."""
 _LAST_WORDS = lazy_pattern(r"(?<=\S)(?:Build failed with \d+ error|Shell cwd was reset to ).*$|(?<=[.)]) {8,}\S.*$")
 """What touches a line and is none of it: a builder's or a shell's last words, what a screen had shown there before."""
+_BROKEN_NAME = lazy_pattern(r"^((?:[^']|'[^']*')*) '[^']*$")
 _BEGINS = lazy_pattern(r"npm (?:error|ERR!) |[\w.~/\\-]+\.\w{1,5}:(?=\d)")
 """How every line of a tool begins: its name, or the file."""
 _MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
@@ -140,7 +141,9 @@ def _telling(found: Fingerprint) -> Told:
 
 def _unglued(line: str) -> str:
     """A line without another one that touches it."""
-    line = _LAST_WORDS.sub("", line)
+    line, touched = _LAST_WORDS.subn("", line)
+    if touched and (broken := _BROKEN_NAME.search(line)):
+        line = f"{broken.group(1)}…"
     begins = _BEGINS.match(line)
     again = line.find(begins.group(), begins.end()) if begins else -1
     return line[:again] if again > 0 and re.match(r"[\w.)\]]", line[again - 1]) else line

@@ -55,7 +55,7 @@ def placed(told: Told) -> str:
     ways = (with_details(told.message, told.details), with_details(short, told.details))
     line = next((way for way in ways if len(way) <= room), "")
     if not line:
-        line = _elided(_reduced(with_details(short, _within(told.details, room - len(short) - 2)), room), room)
+        line = cut(_reduced(with_details(short, _within(told.details, room - len(short) - 2)), room), room)
     return f"{line} ({place})" if place and len(line) + len(place) + 3 <= MAX_ERROR_CHARACTERS else line
 
 
@@ -91,6 +91,8 @@ def _within(details: Sequence[str], room: int) -> list[str]:
 
 # What is left out of a line that is too long, one after the other until it fits.
 _LEFT_OUT = (
+    (lazy_pattern(r", (?:Culture|PublicKeyToken)=[^,'\"]*"), ""),
+    (lazy_pattern(r"(['\"])([\w.]+)\1 with identity \1\2(?=,)"), r"\1\2"),
     (lazy_pattern(r"No overload matches this call[.:] (?=Argument of )"), ""),
     (lazy_pattern(r" and no accessible extension method '[^']*' accepting .*? could be found"), ""),
     (lazy_pattern(r" \[(?:[A-Za-z]:)?[\w./\\ -]+$"), ""),
@@ -106,21 +108,18 @@ _LEFT_OUT = (
 )
 # And where the last sentences are gone, too: name spaces, the inside of long quotes.
 _SHORTENED = (
+    (lazy_pattern(r"^(?:\S*proj|CSC) ?: (?:error )?(?=[A-Z]{2,8}\d{3,5}: )"), ""),
     (lazy_pattern(r"^\w{24,}(?=\w{20}\.\w{1,5}[(:])"), "…"),
     (lazy_pattern(r"^([\w.]{36})[\w.]{12,}(?=: )"), r"\1…"),
     (lazy_pattern(r"\{[^{}]{20,}\}"), "{…}"),
     (lazy_pattern(r"(?:(?<=['\"`<(\[])|\b(?=[\w.]+: ))(?:[A-Za-z_]\w*\.){2,}(?=[A-Z]\w*\b(?!\.[a-z]{1,6}\b))"), ""),
-    (lazy_pattern(r"(?<!\w)([\"'`])((?:(?!\1).){32})(?:(?!\1).){12,}\1(?!\w)"), r"\1\2…\1"),
+    (lazy_pattern(r"^(\S*?)\b(\w+)(\.\w+(?:\([\d,]+\))?: .*?['\"])\2\."), r"\1\2\3"),
+    (lazy_pattern(r"(?<=\w)\([^()'\"]{8,}\)(?=['\"])"), "(…)"),
+    (lazy_pattern(r"(?<=\w)<[^'\"]{12,}>(?=['\"?])"), "<…>"),
+    (lazy_pattern(r"^…/(?=[^\\/:]+:)"), ""),
 )
 _NEXT_SENTENCE = lazy_pattern(r"(?<=[\w)'\"`>][.!?])\s+(?=[\"'`(]?[A-Z])")
 _LEAST_FIRST_SENTENCE = 40
-_WORDS_OF_THE_HEAD = 4
-_WORDS_OF_THE_END = 5
-_WEIGHT_OF_A_NAME = 5.0
-_WEIGHT_OF_A_TURN = 25.0
-_TURNS = frozenset("not no neither none cannot can't never nor without must should only unless".split())
-"""Without one of them a sentence says the contrary, or nothing."""
-_MOST_CHARACTERS_WITH_AN_END = 400
 
 
 def _reduced(line: str, room: int) -> str:
@@ -169,39 +168,8 @@ def _is_path(found: re.Match[str]) -> bool:
     return len(re.findall(r"[\\/]", folders)) > 1 or re.match(r"[\w-]+\.\w", rest) is not None
 
 
-def _elided(line: str, room: int) -> str:
-    """Without the words of its middle that name least: an error begins with what it is and ends with why."""
-    words = line.split(" ")
-    ends = list(itertools.accumulate(len(word) + 1 for word in words))
-    end = " ".join(words[-_WORDS_OF_THE_END:])
-    broken = line.endswith(("…", "...")) or end.count("(") != end.count(")")
-    if len(line) <= room or len(line) > _MOST_CHARACTERS_WITH_AN_END or broken:
-        return cut(line, room)
-    least = len(line) + len(" … ") - 1 - room
-    lost = [0.0, *itertools.accumulate(map(_weight, words))]
-    gaps = [
-        (lost[last] - lost[first], -first, last)
-        for first in range(_WORDS_OF_THE_HEAD, len(words))
-        for last in range(first + 1, len(words) - _WORDS_OF_THE_END + 1)
-        if ends[last - 1] - ends[first - 1] >= least
-    ]
-    if not gaps:
-        return cut(line, room)
-    _, first, last = min(gaps)
-    return " ".join((*words[:-first], "…", *words[last:]))
-
-
-def _weight(word: str) -> float:
-    """What is lost with a word: names and numbers say which, negations whether, the rest how."""
-    bare = word.strip(",.;:()")
-    if bare.lower() in _TURNS:
-        return _WEIGHT_OF_A_TURN
-    named = NAMED.search(bare) or bare[:1] in "'\"`" or bare[1:].lower() != bare[1:] or any(map(str.isdigit, bare))
-    return max(_WEIGHT_OF_A_NAME, len(bare) / 4) if named or bare.lower() == "missing" else 1.0
-
-
 def cut(said: str, room: int) -> str:
-    """The beginning, to the end of a word; the name in which it would end, by its own end."""
+    """The beginning, to the end of a word that leads to nothing; the name in which it would end, by its own end."""
     if len(said) <= room:
         return said
     start = said[: room - 1]
@@ -213,7 +181,18 @@ def cut(said: str, room: int) -> str:
         return f"{said[: space + 1]}{quote}…{name.group()}"
     sign = max(start.rfind(sign) for sign in "/\\,;:=(&") + 1
     end = space if space > room // 2 else sign if sign > room // 2 else len(start)
-    return start[:end].rstrip(" ,;:") + "…"
+    told = _LEADS_ON.sub("", _whole_quotes(said, end, room))
+    return told.rstrip(" ,;:") + "…"
 
 
+def _whole_quotes(said: str, end: int, room: int) -> str:
+    """The beginning up to there, or before the quoted name that does not end there."""
+    for found in _QUOTED.finditer(said):
+        if room // 2 < found.start() < end < found.end():
+            return said[: found.start()]
+    return said[:end]
+
+
+_QUOTED = lazy_pattern(r"(?<!\S)(['\"`])\w(?:[^'\"`\s]|(?<=,) ){0,80}\1(?!\w)")
+_LEADS_ON = lazy_pattern(r"(?:[ ,;:(]+(?:an?|the|of|to|in|or|and|that|with|from|for))+$")
 _LAST_PART = lazy_pattern(r"(?<=[\w.@~…])[\\/][\w.@~-]{3,}['\"`)]*$")

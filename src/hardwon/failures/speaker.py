@@ -189,6 +189,8 @@ def told_command(command: str, line: str = "", *, family: str = "", where: bool 
     if len(meant) <= 1:
         said = _fitted(tools.gist(meant[0].text if meant else command, _CHARACTERS_OF_A_GIST))
         said += "".join(f" {option}" for option in _INLINE if meant and meant[0].inline and option in meant[0].options)
+        if family == "python" and "<stdin>" in line and said.endswith(" -c"):
+            said = f"{said.removesuffix('-c')}(already open)"  # what `-c` runs is called <string>
     elif any(map(tools.danger, called)) or len(called) > _MOST_TOLD_TOGETHER:
         programs = list(dict.fromkeys(one.program for one in meant))
         said = " && ".join(programs) if len(programs) <= _MOST_TOLD_TOGETHER else ""

@@ -77,21 +77,36 @@ _INTO_A_FOLDER = lazy_pattern(r"^`cd [\"']?(.*?)[\"']?`: $")
 
 
 def _into_folders(leads: Sequence[str]) -> str:
-    """Steps into folders by what most share: how their paths are written, or the folder's name; never a list."""
+    """Steps into folders by what most share: how their paths are written, or the folder's name; no list of them.
+
+    Where the newest is not written as most are, it is told beside them.
+    """
     found = [step[1] for lead in leads if (step := _INTO_A_FOLDER.match(lead))]
     if len(found) < len(leads):
         return ""
     for style, told in ((OF_A_UNIX, "/c/…"), (OF_WINDOWS, "C:\\…")):
         if 2 * sum(style.match(path) is not None for path in found) > len(found):
-            return f"`cd {told}`: "
+            return f"`cd {told}`: " if style.match(found[0]) else f"`cd {told} or {found[0]}`: "
     names = {re.split(r"[/\\]", path.rstrip("/\\"))[-1] for path in found}
     return f"`cd …/{names.pop()}`: " if len(names) == 1 else "`cd …`: "
 
 
 def _alike_lead(leads: Sequence[str]) -> str:
-    """The first words of several commands before an error, where they are the same."""
-    same = _same([lead.strip("`: ").split() for lead in leads])
-    return f"`{' '.join(same)} …`: " if same else ""
+    """Several commands before an error as one: what all begin with, and their verbs where those are few.
+
+    The newest stands for those that only say more or less of the same.
+    """
+    each = [lead.strip("`: ").split() for lead in leads]
+    same = _same(each)
+    if all(words[: len(each[0])] == each[0][: len(words)] for words in each):
+        return leads[0]
+    verbs = list(dict.fromkeys(" ".join(words[len(same) :]) for words in each))
+    few = len(verbs) <= _MOST_VERBS and all(map(_VERB.fullmatch, verbs))
+    return f"`{' '.join(same)} {' or '.join(verbs) if few else '…'}`: " if same else ""
+
+
+_MOST_VERBS = 3
+_VERB = lazy_pattern(r"[a-z][a-z-]+")
 
 
 def _alike(words: Sequence[str]) -> str:
