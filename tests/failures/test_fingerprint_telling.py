@@ -186,13 +186,6 @@ def test_which_one_it_was_is_no_name() -> None:
     )
 
 
-def test_what_a_tool_says_twice_is_told_once() -> None:
-    output = (
-        "CSC : error CS1705: Assembly 'Reef' with identity 'Reef, Version=1' uses 'Tide' which has a higher version"
-    )
-    assert shown(output, "dotnet build") == "CSC : error CS1705: Assembly 'Reef' uses 'Tide' which has a higher version"
-
-
 def test_a_place_alone_says_nothing() -> None:
     assert is_place("src/app.ts:3:7")
     assert not is_place("src/app.ts:3:7 tide is missing")

@@ -11,19 +11,9 @@ import re
 
 from hardwon.failures.fingerprint import DETAIL, FAILED_STEP, RAISED, USED, Fingerprint, is_consequence, leads_on
 from hardwon.failures.orders import CLAUSE, LITERAL, PROPOSES, from_elsewhere, own_sentence, reads_like_an_order
-from hardwon.failures.shortening import (
-    MAX_ERROR_CHARACTERS,
-    NAMED,
-    TOKEN,
-    WORD,
-    Told,
-    cut,
-    placed,
-    unquoted,
-    with_details,
-)
+from hardwon.failures.shortening import MAX_ERROR_CHARACTERS, TOKEN, Told, cut, placed, unquoted, with_details
 from hardwon.failures.signature import signature
-from hardwon.failures.speaker import TESTS, is_bare, labelled, led
+from hardwon.failures.speaker import NAMED, TESTS, WORD, is_bare, labelled, led
 from hardwon.text.normalise import lazy_pattern, presentable
 
 _MIN_WORDS = 2
@@ -46,19 +36,17 @@ _LOGGED = lazy_pattern(r"^(?:- )?[\w.]+ - (?:ERROR|CRITICAL|FATAL) - ")
 """Who logged it, and how grave it is."""
 _ANNOTATION = lazy_pattern(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::(?=\S)")
 """What a tool writes for a service that runs it, before the line itself."""
-_BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| \(In '.*$|: for help visit \S+$")
+_BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| \(In '.*$")
 """What a tool says twice."""
 _LAST_WORDS = lazy_pattern(r"(?<=\S)(?:Build failed with \d+ error|Shell cwd was reset to ).*$|(?<=[.)]) {8,}\S.*$")
 """What touches a line and is none of it: a builder's or a shell's last words, what a screen had shown there before."""
 _BROKEN_NAME = lazy_pattern(r"^((?:[^']|'[^']*')*) '[^']*$")
-_BEGINS = lazy_pattern(r"npm (?:error|ERR!) |[\w.~/\\-]+\.\w{1,5}:(?=\d)")
-"""How every line of a tool begins: its name, or the file."""
 _MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
 _OF_PROJECT = lazy_pattern(r"\s+\[[^\]\s]*(?:proj(?:::[^\]]*)?\])?$|(?<=[.!?]) \w{1,3}$")
 """The project that a compiler worked on, and what is left of a word at the end of a screen."""
 _DRAWN_OVER = lazy_pattern(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\)$")
 """The end of a link stands where the message stood: two lines of a screen became one."""
-_LEADS_TO_NOTHING = lazy_pattern(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$|\s+mapped as:?$")
+_LEADS_TO_NOTHING = lazy_pattern(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$")
 """A last sentence that announces lines which are not shown."""
 _CHECKED = lazy_pattern(r"Checked: (expect\(.*)")
 """The line of a test that did not hold, which says more than the matcher's own."""
@@ -144,9 +132,7 @@ def _unglued(line: str) -> str:
     line, touched = _LAST_WORDS.subn("", line)
     if touched and (broken := _BROKEN_NAME.search(line)):
         line = f"{broken.group(1)}…"
-    begins = _BEGINS.match(line)
-    again = line.find(begins.group(), begins.end()) if begins else -1
-    return line[:again] if again > 0 and re.match(r"[\w.)\]]", line[again - 1]) else line
+    return line
 
 
 def _presented(parts: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES, USED, Fingerprint
 from hardwon.failures.orders import reads_like_an_order
 from hardwon.failures.shell import Command, commands, each_stops_the_next, elements, program_family
-from hardwon.failures.shortening import MAX_ERROR_CHARACTERS, NAMED, TOKEN, cut
+from hardwon.failures.shortening import MAX_ERROR_CHARACTERS, TOKEN, cut
 from hardwon.failures.signature import VERBS, WORDS
 from hardwon.failures.turns import NO_FOLDER
 from hardwon.text.normalise import base_name, lazy_pattern, presentable
@@ -60,6 +60,10 @@ def _fed_to_the_shell(line: str, command: str) -> str:
     return told_command(meant[0].text) if named or len(ran) == 1 else ""
 
 
+WORD = lazy_pattern(r"[^\W_]+(?:['’][^\W_]+)?")
+NAMED = lazy_pattern(
+    r"[a-z0-9][A-Z]|\w[_./\\@#-]+\w|[A-Za-z]\d|\d[A-Za-z]|^--?[A-Za-z]|^['\"`].+['\"`.]$|[^\x00-\x7f…‘’]"
+)
 _MATCHER = lazy_pattern(r"expect\(\w*\)(?:\.\w+)*\(\w*\)")
 KIND = lazy_pattern(r"\w*(?:Error|Exception|Failure)\b|\b[A-Z]+\d{3,}\b|\bE[A-Z]{4,}\b")
 _NAMES_WHAT_IS_MISSING = lazy_pattern(

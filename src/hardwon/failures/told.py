@@ -11,8 +11,8 @@ from functools import lru_cache
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import is_consequence
 from hardwon.failures.shell import commands
-from hardwon.failures.shortening import NAMED, TOKEN, WORD
-from hardwon.failures.speaker import CONTINUED, KIND, OF_A_UNIX, OF_WINDOWS, is_bare, told_command
+from hardwon.failures.shortening import TOKEN
+from hardwon.failures.speaker import CONTINUED, KIND, NAMED, OF_A_UNIX, OF_WINDOWS, WORD, is_bare, told_command
 from hardwon.text.normalise import lazy_pattern
 
 _AT_A_PLACE = lazy_pattern(
