@@ -44,8 +44,6 @@ _BROKEN_NAME = lazy_pattern(r"^((?:[^']|'[^']*')*) '[^']*$")
 _MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
 _OF_PROJECT = lazy_pattern(r"\s+\[[^\]\s]*(?:proj(?:::[^\]]*)?\])?$|(?<=[.!?]) \w{1,3}$")
 """The project that a compiler worked on, and what is left of a word at the end of a screen."""
-_DRAWN_OVER = lazy_pattern(r"(\berror [A-Z]{2,4}\d{4}): [^(]*\)$")
-"""The end of a link stands where the message stood: two lines of a screen became one."""
 _LEADS_TO_NOTHING = lazy_pattern(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$")
 """A last sentence that announces lines which are not shown."""
 _CHECKED = lazy_pattern(r"Checked: (expect\(.*)")
@@ -108,7 +106,7 @@ def _telling(found: Fingerprint) -> Told:
     checked = next((code.group(1) for one in lines if (code := _CHECKED.match(one))), "")
     details = list(dict.fromkeys(one for one in lines if _DETAIL.match(one) and one != best))[:2]
     line, *details = _presented([best, *([checked] if checked else []), *details])
-    line = _DRAWN_OVER.sub(r"\1", _OF_PROJECT.sub("", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", line))))
+    line = _OF_PROJECT.sub("", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", line)))
     if checked:
         checked, *details = details
         rest = [one for one in details if not (one.startswith("Expected") and _value(one) and _value(one) in checked)]

@@ -235,7 +235,7 @@ def _candidates(ran: list[Command], command: str, line: str, family: str) -> lis
     if not any(program_family(one.program) in interpreters for one in ran):
         fed = [one for one in elements(command) if program_family(one.program) in interpreters]
         ran = fed[-1:] or ran  # at the end of a pipe
-    if all(one.program in _PREPARES for one in ran) and not _names_any(ran, line):
+    if all(one.program in _PREPARES for one in ran):
         ran = [one for text in _SUBSTITUTED.findall(command) for one in commands(text)] or ran
     hooked = [one for one in ran if one.program == "git" and one.subcommand in _RUN_HOOKS]
     if (
@@ -254,10 +254,6 @@ def _candidates(ran: list[Command], command: str, line: str, family: str) -> lis
     elif _OF_AWS.search(line):
         could = [one for one in ran if one.program == "aws"]
     return could or ran
-
-
-def _names_any(ran: list[Command], line: str) -> bool:
-    return any(_names_said(one, line) for one in ran)
 
 
 def _fitted(said: str) -> str:
