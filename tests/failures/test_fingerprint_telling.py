@@ -12,7 +12,7 @@ from hardwon.failures import fingerprint as module
 from hardwon.failures import ledger
 from hardwon.failures.fingerprint import fingerprint, is_consequence, is_place, leads_on, with_whole_lines
 from hardwon.failures.ledger import printed
-from hardwon.failures.quoting import says_what_failed
+from hardwon.failures.told import says_what_failed
 from tests.failures.test_quoting import shown
 
 
@@ -184,13 +184,6 @@ def test_which_one_it_was_is_no_name() -> None:
         shown("Task with ID '#011' not found.", "reef tasks get 11")
         == "`reef tasks get`: Task with ID '#011' not found."
     )
-
-
-def test_what_a_tool_says_twice_is_told_once() -> None:
-    output = (
-        "CSC : error CS1705: Assembly 'Reef' with identity 'Reef, Version=1' uses 'Tide' which has a higher version"
-    )
-    assert shown(output, "dotnet build") == "CSC : error CS1705: Assembly 'Reef' uses 'Tide' which has a higher version"
 
 
 def test_a_place_alone_says_nothing() -> None:

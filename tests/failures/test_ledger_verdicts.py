@@ -266,3 +266,9 @@ def test_a_failure_whose_exit_code_a_pipe_hides_is_told_by_what_it_printed(
     command: str, output: str, outcome: str
 ) -> None:
     assert ended(command, output, outcome="ok", evidence="no-flag")[0] == outcome
+
+
+def test_a_line_with_a_bracket_behind_a_path_of_windows_is_no_prompt() -> None:
+    said = "    C:\\srv\\reef\\Tides.cs(31,38): error CS0029: Cannot convert type 'int' to 'Gauge<Tide>'"
+    screen = f"PS C:\\srv\\reef> dotnet build\n{said}\nC:\\srv\\reef>"
+    assert printed("dotnet build", screen) == [said]

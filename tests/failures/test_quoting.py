@@ -7,18 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.quoting import (
-    MAX_ERROR_CHARACTERS,
-    error_line,
-    example,
-    is_an_answer,
-    retold,
-    says_what_failed,
-    titled,
-    told_command,
-    without_speaker,
-)
+from hardwon.failures.quoting import error_line
+from hardwon.failures.shortening import MAX_ERROR_CHARACTERS
 from hardwon.failures.signature import signature
+from hardwon.failures.speaker import told_command
+from hardwon.failures.told import example, is_an_answer, retold, says_what_failed, titled, without_speaker
 from tests.failures.test_signature import FORBIDDEN, ORDERS, PLACES
 
 
@@ -184,6 +177,7 @@ def test_of_an_answer_that_lost_its_words_lists_name_the_command() -> None:
         (["cd /c/…/tides/reef", "cd ebb", "cd /c%3A/srv/tides/ebb", "cd /d/reef"], "`cd /c/…`: no path"),
         (["cd C:\\srv\\reef", "cd ebb", "cd d:\\srv\\ebb"], "`cd C:\\…`: no path"),
         (["cd …/tides/reef", "cd ebb", "cd …/tides/reef", "cd flow"], "`cd …`: no path"),
+        (["cd ebb", "cd /c/srv/tides", "cd /d/reef"], "`cd /c/… or ebb`: no path"),
     ],
 )
 def test_steps_into_folders_that_are_not_there_are_told_by_how_most_are_written_and_never_as_a_list(
@@ -297,6 +291,10 @@ def test_what_came_from_the_network_is_not_quoted(tool: str, command: str) -> No
         (["tide: not primed"], "tide: not primed"),
         (["`cd ebb`: no path", "`cd flow`: no path"], "`cd …`: no path"),
         (["`make ebb`: no path", "`npm run ebb`: no path"], "no path"),
+        (["`tide log ebb`: no path", "`tide log set`: no path"] * 2, "`tide log ebb or set`: no path"),
+        (["`tide log 1.md`: no path", "`tide log 2.md`: no path"], "`tide log …`: no path"),
+        ([f"`tide log {verb}`: no path" for verb in ("ebb", "flow", "set", "show")], "`tide log …`: no path"),
+        (["`tide log 1.md`: no path", "`tide log`: no path"], "`tide log 1.md`: no path"),
         (
             ["cat: docs/part-07.md: No such file", "cat: docs/part-11.md: No such file"],
             "cat: docs/part-….md: No such file",
@@ -499,7 +497,13 @@ _OF_POWERSHELL = (
 )
 
 
-@pytest.mark.parametrize("output", [_OF_AN_OLDER_POWERSHELL, _OF_POWERSHELL])
+_AFTER_A_CRASH_OF_THE_PROMPT = f"System.ArgumentOutOfRangeException: The value was 13.\n{_OF_AN_OLDER_POWERSHELL}"
+_WITHOUT_ITS_ECHO = _OF_POWERSHELL.replace("   1 |  cd reef && dotnet build\n", "")
+
+
+@pytest.mark.parametrize(
+    "output", [_OF_AN_OLDER_POWERSHELL, _OF_POWERSHELL, _AFTER_A_CRASH_OF_THE_PROMPT, _WITHOUT_ITS_ECHO]
+)
 def test_a_line_that_powershell_cannot_read_is_told_before_what_came_of_it(output: str) -> None:
     said = "The token '&&' is not a valid statement separator in this version."
     assert shown(output.format(said=said), "cd reef && dotnet build") == f"`dotnet build`: powershell: {said}"
@@ -509,3 +513,18 @@ def test_an_answer_in_json_is_told_by_what_it_says() -> None:
     output = '{"success":false,"error":"the tide table is missing"}'
     assert shown(output, "node read.js") == "the tide table is missing"
     assert shown(output, "curl -s localhost:3000/tides") == "`curl`: error: the … table is missing"
+
+
+def test_what_a_cmdlet_cannot_do_is_told_with_the_command_that_stands_for_it() -> None:
+    output = (
+        "Get-Content: \nLine |\n   1 |  python tides.py | cat\n     |                    ~~~\n     | No such gauge.\n"
+    )
+    assert shown(output, "python tides.py | cat") == "`cat`: powershell: Get-Content: No such gauge."
+
+
+def test_a_test_whose_error_was_cut_off_is_told_with_the_values_above_its_name() -> None:
+    output = (
+        'Expected: "ebb"\nReceived: "flow"\n\n      at <anonymous> (/srv/reef/tides.test.ts:7:6)\n'
+        "(fail) Reef > reads the tide [1.00ms]\n 1 fail\n"
+    )
+    assert shown(output, "bun test") == 'Expected: "ebb", Received: "flow" (reads the tide)'

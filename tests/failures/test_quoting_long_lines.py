@@ -5,14 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.quoting import (
-    MAX_ERROR_CHARACTERS,
-    error_line,
-    example,
-    says_what_failed,
-    told_command,
-    without_speaker,
-)
+from hardwon.failures.quoting import error_line
+from hardwon.failures.shortening import MAX_ERROR_CHARACTERS
+from hardwon.failures.speaker import told_command
+from hardwon.failures.told import example, says_what_failed, without_speaker
 from hardwon.text.normalise import presentable
 from tests.failures.test_quoting import shown
 
@@ -46,13 +42,74 @@ def test_name_spaces_and_the_inside_of_long_quotes_go_before_the_end() -> None:
     assert line.endswith("was called")
 
 
-def test_a_line_without_such_parts_loses_its_middle_and_keeps_its_end() -> None:
-    middle = " and then the next gauge was asked for its height" * 4
-    line = shown(f"Error: the first gauge of the reef did not answer{middle} until the pump ran dry", "reefctl")
+def test_a_line_without_such_parts_ends_at_a_word_and_not_at_one_that_leads_on() -> None:
+    middle = " and the second one neither" * 4
+    line = shown(f"Error: the first gauge of the reef did not answer{middle} or the pump ran dry", "reefctl")
     assert len(line) <= MAX_ERROR_CHARACTERS
-    assert line.startswith("Error: the first gauge of the reef did not answer")
-    assert " … " in line
-    assert line.endswith("until the pump ran dry")
+    assert line.endswith("and the second one neither…")
+    assert "…" not in line[:-1]
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        (
+            (
+                "C:\\dev\\reef\\Northern.Tides.csproj : error NU1008: Projects that use central package version "
+                "management should not define the version on the PackageReference items but on the PackageVersion "
+                "items: Reef.Gauges.Northern"
+            ),
+            (
+                "NU1008: Projects that use central package version management should not define the version on the "
+                "PackageReference items but on the PackageVersion items…"
+            ),
+        ),
+        (
+            (
+                "CSC : error CS1705: Assembly 'Reef.Tides.Gauges' with identity 'Reef.Tides.Gauges, Version=18.0.0.0, "
+                "Culture=neutral, PublicKeyToken=96bf224d23c43e59' has a higher version than referenced assembly "
+                "'Reef.Tides.Gauges' with identity 'Reef.Tides.Gauges, Version=17.0.0.0, Culture=neutral'"
+            ),
+            (
+                "CSC : error CS1705: Assembly 'Reef.Tides.Gauges, Version=18.0.0.0' has a higher version than "
+                "referenced assembly 'Reef.Tides.Gauges, Version=17.0.0.0'"
+            ),
+        ),
+        (
+            (
+                "CSC : error CS1705: Assembly 'Reef' uses 'Tides, Version=18.0.0.0' which has a higher version than "
+                "referenced 'Tides, Version=1Build failed with 1 error(s) in 2.6s"
+            ),
+            (
+                "CSC : error CS1705: Assembly 'Reef' uses 'Tides, Version=18.0.0.0' which has a higher version than "
+                "referenced…"
+            ),
+        ),
+        (
+            (
+                "/srv/reef/GaugeTablesCollectionExtensionsTests.cs(97,23): error CA1812: "
+                "'GaugeTablesCollectionExtensionsTests.RepositoryOfReefs' is an internal class that is "
+                "apparently never instantiated"
+            ),
+            (
+                "…/GaugeTablesCollectionExtensionsTests.cs: CA1812: 'RepositoryOfReefs' is an internal class that is "
+                "apparently never instantiated"
+            ),
+        ),
+        (
+            (
+                "Tides.cs(9,1): error CS7036: There is no argument given that corresponds to the required parameter "
+                "'height' of 'Gauge.Read(int, int, string, int, int, string)' of the tables of the reef"
+            ),
+            (
+                "Tides.cs: CS7036: There is no argument given that corresponds to the required parameter 'height' of "
+                "'Gauge.Read(…)' of the tables of the reef"
+            ),
+        ),
+    ],
+)
+def test_what_tells_least_goes_first_and_no_name_is_cut(output: str, line: str) -> None:
+    assert shown(output, "dotnet build") == line
 
 
 def test_of_two_long_values_the_part_that_differs_is_told() -> None:
@@ -279,7 +336,7 @@ def test_a_long_name_of_a_test_gives_way_to_what_went_wrong() -> None:
         "could not be translated for the store of the reef\n  Stack Trace:\n     at Reef.Tides()\n"
     )
     line = shown(output, "dotnet test")
-    assert "could not be translated for the store of the reef" in line
+    assert "could not be translated" in line
 
 
 def test_an_id_that_a_terminal_broke_is_whole() -> None:
@@ -298,8 +355,6 @@ def test_what_turns_a_sentence_round_is_never_left_out() -> None:
         "dotnet build",
     )
     assert "does not contain a definition for 'BindConfigurationOfTides'" in line
-    assert line.startswith("…")
-    assert "CollectionExtensions.cs" in line
     asked = shown(
         "Reef.csproj : error NU1008: Projects that use central package version management should not define the "
         "version on the PackageReference items of the reef but on the PackageVersion items: Northern.Tides, Gauges",

@@ -375,7 +375,7 @@ def _alike(memory: Hardwon, text: str, project: str | None) -> list[Failure]:
 
 def error_of(row: Failure) -> str:
     """What failed; a hook's step is one failure, for whatever reason it stopped a commit."""
-    from hardwon.failures.quoting import titled
+    from hardwon.failures.told import titled
 
     any_cause = row.family == "hook" and row.occurrences > 1 and row.error.endswith(" failed")
     return f"{row.error} (in a git hook, various causes)" if any_cause else titled(row.error, row.family)

@@ -33,7 +33,7 @@ from hardwon.exchange.markdown_format import (
     text_of,
     written,
 )
-from hardwon.failures.quoting import titled
+from hardwon.failures.told import titled
 from hardwon.model.lesson import KINDS, STATUSES, Kind, Scope
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import failures, lifecycle, meta, projects

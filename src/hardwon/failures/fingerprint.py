@@ -88,7 +88,7 @@ def raised_in(span: Span, file: str) -> Span:
     return span
 
 
-VERSION = 7
+VERSION = 8
 """Of what recognises an error: failures that an older one has recognised are looked at anew (`refingerprint`)."""
 _SALT = "2"  # not the version: an error that is recognised as before keeps its id
 
@@ -455,7 +455,7 @@ FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
                "list too long", "format error", "Killed", "killed", "fault", "Unable to locate", "password is required",
                "lock file", "already in use", "read-only", "Read-only", "jq: ", "sed: ", "awk: ", "grep: ",
                "tar: ", "find: ", "binary file", "No available formula", "Broken pipe", "event not found",
-               "xargs: ", "ParserError")),
+               "xargs: ", "ParserError", "Line |")),
     ("generic", ("",)),
 )  # fmt: skip
 

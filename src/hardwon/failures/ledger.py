@@ -15,9 +15,10 @@ from msgspec.structs import replace
 from hardwon.failures import provenance, tools
 from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, is_consequence, joined
 from hardwon.failures.fixes import follow
-from hardwon.failures.quoting import error_line, is_refusal, says_what_failed
+from hardwon.failures.quoting import error_line
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
+from hardwon.failures.told import is_refusal, says_what_failed
 from hardwon.failures.tools import checks, lists, looks
 from hardwon.failures.turns import CUTS, Turn, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
@@ -59,8 +60,8 @@ _CONTROL = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b\n]*(?:\x07|\x1b\\
 _EXIT_MARK = re.compile(r"\]633;D;(\d{1,5})(?:;|\x07|\x1b|\s|$)")
 """By which a shell tells VS Code how a command ended."""
 _PROMPT = re.compile(
-    r"\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^>\n]{0,200}>"
-    r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^>\n]{0,200}>|>> |❯|➜ |>>>(?: |$)|[%$#>]\s*$)"
+    r"\s*(?:\([\w.-]+\) ?)?(?:[\w.-]{1,64}@[\w.-]{1,64}[: ].{0,120}?[%$#](?: |$)|PS [A-Z]:\\[^<>:\n]{0,200}>"
+    r"|[\w.-]{1,64}:[^\s:]{1,80} [\w.-]{1,64}\$(?: |$)|[A-Za-z]:\\[^<>:\n]{0,200}>|>> |❯|➜ |>>>(?: |$)|[%$#>]\s*$)"
 )
 _ENDS_A_PROMPT = re.compile(r"[%$#>❯➜]")
 """One of them stands in all that `_PROMPT` finds; most lines have none."""

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hardwon.failures.ledger import OF_A_SCREEN, Findings, Turn, examine, never_ran, turns
-from hardwon.failures.quoting import told_command
+from hardwon.failures.speaker import told_command
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
 from hardwon.harvest.rules import catalogue, said
@@ -46,7 +46,7 @@ from hardwon.store.sessions import (
 from hardwon.text.normalise import normalised, tilde
 from hardwon.text.shown import estimate, one_line, unfenced
 
-VERSION = 13 + catalogue.VERSION
+VERSION = 14 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _CHARACTERS_PER_SUBJECT = 500
 _CHARACTERS_PER_OPENING = 4_000

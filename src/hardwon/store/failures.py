@@ -348,7 +348,7 @@ def _refresh_projects(db: Database, id: str) -> str:
 
 def _words(rows: list[Row], family: str) -> str:
     """What an error says, in the words of its newest occurrences."""
-    from hardwon.failures.quoting import example, retold  # noqa: PLC0415 - as long to load as the store: who reads needs none
+    from hardwon.failures.told import example, retold  # noqa: PLC0415 - as long to load as the store: who reads needs none
 
     newest = sorted((row for row in reversed(rows) if row[6]), key=lambda row: -row[1])[:_MAX_EXAMPLES]
     return example([retold(row[6], row[2], family) for row in newest], family)

@@ -71,12 +71,13 @@ _SHELL_RULES: tuple[Rule, ...] = (
     ("find", "find: ", r"^find: (?P<what>(?!.*: (?:No such|Permission)).+)$"),
     ("xargs", "xargs: ", r"^xargs: (?P<what>.+)$"),
 )  # fmt: skip
+_RECORD = r"^(?P<who>{}): *\nLine \|\n(?: *\d+ \|.*\n)?(?: *\|[ ~]*\n)? *\| +(?P<said>\S.*)$"
 _POWERSHELL = lazy_pattern(
-    r"^ParserError: *\nLine \|\n *\d+ \|.*\n *\|[ ~]*\n *\| +(?P<now>\S.*)$"
-    r"|^\+ [ ~]*~[ ~]*\n(?P<before>\S.*)$(?=[\s\S]*\+ CategoryInfo +: ParserError)",
+    rf"{_RECORD.format('ParserError')}|^\+ [ ~]*~[ ~]*\n(?P<before>\S.*)$(?=[\s\S]*\+ CategoryInfo +: ParserError)",
     re.MULTILINE,
 )
 """A line that PowerShell, of its present version or an older one, cannot read."""
+_CMDLET = lazy_pattern(_RECORD.format(r"[A-Z]\w*-\w+"), re.MULTILINE)
 _PREFIX = lazy_pattern(rf"^(?:{_SHELL}(?::| ) ?(?:-c: )?(?:line )?(?:\d+: ?)?)+")
 # Linux: `rm: cannot remove 'x'`; macOS: `rm: x`.
 _PHRASE = lazy_pattern(
@@ -95,11 +96,13 @@ _AWK_CONTEXT = lazy_pattern(r"\n\s*context is\n\s*(\S.{0,400})")
 def find_shell(text: str) -> Span | None:
     """The last such line: earlier ones are often a login script's noise. What could not be read did not run."""
     if "ParserError" in text and (unread := _POWERSHELL.search(text)):
-        said = (unread.group("now") or unread.group("before")).strip()
+        said = (unread.group("said") or unread.group("before")).strip()
         return Span("shell", "PowerShell", said, "", said)
     found = last(text, _SHELL_RULES)
     if not found:
-        return None
+        refused = _CMDLET.search(text) if "Line |" in text else None
+        said = f"{refused.group('who')}: {refused.group('said').strip()}" if refused else ""
+        return Span("shell", "PowerShell", said, "", said) if said else None
     name, match = found
     parts = match.groupdict()
     what = _PREFIX.sub("", f"{parts.get('who') or ''} {parts.get('what') or ''}".strip())

@@ -254,6 +254,8 @@ def find_jest(text: str) -> Span | None:
     if ("(fail)" in text or "\n✗ " in text) and (found := _BUN.search(text)):
         began = max((one.end() for one in _BUN_BEGAN.finditer(text, 0, found.start())), default=0)
         errors = list(_BUN_ERROR.finditer(text, began, found.start()))
+        if not errors and (values := _WANTED.findall(text[began : found.start()])):
+            return Span("jest", "failed", "", found.group(1), ", ".join(map(str.strip, values[:2])))
         return _compared(text, _span(errors[-1] if errors else None, found.group(1), found))
     if _BETWEEN in text and (error := _BUN_ERROR.search(text, text.index(_BETWEEN))):
         headings = list(_BUN_FILE.finditer(text, 0, text.index(_BETWEEN)))

@@ -18,7 +18,7 @@ _FRAME = lazy_pattern(r'^ *File "([^"\n]+)", line \d+(?:, in (.+))?\n((?: {2,}(?
 _INTERPRETER = r"^\S*python[\d.]*(?:\.exe)?: (No module named .+|can't open file .+|Error while finding module .+)$"
 _OF_GROUP = r"^ *(?:[|+-]+ ?)+"
 _ANOTHERS = lazy_pattern(
-    r"^ParserError: *\nLine \||"
+    r"^ParserError: *\nLine \||\+ CategoryInfo +: ParserError|"
     r"^[ \t]+at .+[(:]|^Node\.js v|is not a function|is not a constructor|Cannot read propert|Unexpected token|"
     r"Unexpected end of JSON"
     r"|^ReferenceError: \S+ is not defined|^RangeError|^(?:\S+ )?\^+$\n\n|Cannot access '|^[ \t]+code: '[A-Z_]+'",

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hardwon.failures import tools
-from hardwon.failures.quoting import told_command
 from hardwon.failures.shell import Command
 from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.signature import informative
+from hardwon.failures.speaker import told_command
 from hardwon.failures.tools import danger
 from hardwon.harvest.rules import OWN, Found, Rule
 from hardwon.model.failure import FOREIGN, Fix, Step

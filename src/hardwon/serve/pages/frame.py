@@ -24,7 +24,7 @@ from hardwon.api import Hardwon
 from hardwon.api.access import Scope, recognise
 from hardwon.clock import ago, now, to_microseconds
 from hardwon.errors import NotFound
-from hardwon.failures.quoting import titled
+from hardwon.failures.told import titled
 from hardwon.model.nouns import Project
 from hardwon.serve import browse, permissions
 from hardwon.serve.middleware import COOKIE, LOGIN_FORM, PAGE_HEADERS, wants_page
