@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardwon import NotASession
-from hardwon.scrub import prefilter
+from hardwon.harvest import pipeline
+from hardwon.scrub import prefilter, scrubber
 from hardwon.scrub.prefilter import KeywordPrefilter
-from hardwon.scrub.scrubber import RULES, Scrubber
+from hardwon.scrub.scrubber import RULES, Scrubber, Scrubbing, kept_in
 from hardwon.sessions.discover import below
 from hardwon.sessions.reader import read
 
@@ -162,6 +163,29 @@ def test_hyperscan_is_used_by_itself_only_where_it_was_made_ready(tmp_path: Path
 
     assert which() == ["KeywordPrefilter", "HyperscanPrefilter", "HyperscanPrefilter"]
     assert which() == ["HyperscanPrefilter"] * 3, "another process has it from the cache"
+
+
+def test_compiled_patterns_are_for_all_homes_unless_no_bytecode_may_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside, home = tmp_path / "beside", tmp_path / "home"
+    beside.mkdir()
+    monkeypatch.setattr(scrubber, "cache_from_source", lambda _: str(beside / "prefilter.pyc"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    assert kept_in(home) == beside
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert kept_in(home) == home
+    (beside / prefilter.file_name(RULES)).touch()
+    assert kept_in(home) == beside, "somebody who may write there kept them"
+
+
+@needs_hyperscan
+def test_much_to_read_makes_hyperscan_ready_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "_BYTES_WORTH_COMPILING", 10)
+    for size, kept in ((10, False), (11, True)):
+        with pipeline.Workers(Scrubbing(cache=str(tmp_path))) as workers:
+            workers.start(size)
+        assert (tmp_path / prefilter.file_name(RULES)).exists() == kept
 
 
 def test_no_two_rules_are_the_same_and_every_keyword_is_written_as_it_is_looked_for() -> None:

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 SCRUB_CACHE = "cache"
 PULLED = "team.json"
 """What a team knows of this machine's projects, as it was pulled last."""
-BYTES_WORTH_COMPILING = 100_000_000
-"""So many take longer to scrub than hyperscan takes to compile its patterns."""
 T = TypeVar("T")
 
 
@@ -252,7 +250,7 @@ class Connection:
         from hardwon.harvest.walk import harvest_by
 
         db = self.writing()
-        with db.unhurried(), Workers(self.scrubbing(log.path for log in logs), executor) as workers:
+        with db.unhurried(), Workers(self.scrubbing(), executor) as workers:
             self._follow_settings()
             done = harvest_by(workers, db, logs, progress)
             with db.transaction():
@@ -278,16 +276,18 @@ class Connection:
         """Gives the same secret the same mark as in everything this store holds."""
         from hardwon.scrub.scrubber import Scrubber
 
-        return Scrubber(key=self._scrub_key(), cache=self.home / SCRUB_CACHE, personal=personal)
+        return Scrubber(key=self._scrub_key(), cache=self._scrub_cache(), personal=personal)
 
-    def scrubbing(self, paths: Iterable[Path]) -> Scrubbing:
-        """What scrubbing these files needs; for many, hyperscan is made ready first, if it is installed."""
-        from hardwon.scrub.scrubber import Scrubbing, prepare
+    def scrubbing(self) -> Scrubbing:
+        """What scrubbing the texts of this store needs."""
+        from hardwon.scrub.scrubber import Scrubbing
 
-        cache = self.home / SCRUB_CACHE
-        if sum(map(_size, paths)) > BYTES_WORTH_COMPILING:
-            prepare(cache)
-        return Scrubbing(key=self._scrub_key(), cache=str(cache))
+        return Scrubbing(key=self._scrub_key(), cache=str(self._scrub_cache()))
+
+    def _scrub_cache(self) -> Path:
+        from hardwon.scrub.scrubber import kept_in
+
+        return kept_in(self.home / SCRUB_CACHE)
 
     def _scrub_key(self) -> bytes | None:
         return meta.scrub_key(self.reading()) if self.exists else None
@@ -315,13 +315,6 @@ def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
             "list them"
         )
     return matches[0]
-
-
-def _size(path: Path) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
 
 
 class Part:

@@ -118,7 +118,7 @@ class Sessions(Part):
         from hardwon.harvest.distil.model import ROOM
 
         names = self._stored_names(paths)
-        return estimated(self._reading(names, depth), room or ROOM, project=self._memory.project(project), paths=names)
+        return estimated(self._reading(depth), room or ROOM, project=self._memory.project(project), paths=names)
 
     def distil(
         self,
@@ -149,7 +149,7 @@ class Sessions(Part):
         found, db = self._memory.project(project), memory.writing()
         try:
             return distil(
-                self._reading(names, depth),
+                self._reading(depth),
                 model,
                 project=found,
                 paths=names,
@@ -171,14 +171,13 @@ class Sessions(Part):
         """Files as the store names them."""
         return None if paths is None else [log.name for log in self._memory.logs(session_files(paths))]
 
-    def _reading(self, names: builtins.list[str] | None, depth: int) -> Reading:
+    def _reading(self, depth: int) -> Reading:
         from hardwon.harvest.distil.asking import Reading
         from hardwon.harvest.distil.model import Spend
 
         db = self._memory.writing()
-        files = map(Path, names) if names is not None else ()
         config = self._memory.config
-        return Reading(db, self._memory.scrubbing(files), Spend(db, config), depth or config.distil_depth)
+        return Reading(db, self._memory.scrubbing(), Spend(db, config), depth or config.distil_depth)
 
     def list(self, *, project: str | None = None, agent: str | None = None) -> list[SessionRecord]:
         """Sessions, the newest first. Raises `NotFound` for an unknown project."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
+from threading import Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from hardwon.failures.ledger import read
 from hardwon.harvest.learn import Learned, content_hash, learn
 from hardwon.map.draw import Plot, drawn, plot_of
 from hardwon.model.session import Session
-from hardwon.scrub.scrubber import Scrubbing
+from hardwon.scrub.scrubber import Scrubbing, prepare
 from hardwon.sessions.reader import peek
 from hardwon.sessions.workers import Workers as Processes
 from hardwon.sessions.workers import cores, few_collections, serve
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 _BYTES_READ_WITHOUT_WORKERS = 6 * 1024 * 1024
 """Bytes that are learned from before other processes would have started."""
+_BYTES_WORTH_COMPILING = 50_000_000
+"""Half as many as take as much longer to scrub as hyperscan takes to compile its patterns, which it does but once."""
 _BYTES_PER_REQUEST = 128 * 1024
 """Bytes that a process is given at a time."""
 _HEADS_MEANWHILE = 1000
@@ -116,6 +119,10 @@ class Workers:
         """If there is enough to read."""
         if self._executor is None and size > _BYTES_READ_WITHOUT_WORKERS:
             self._workers = self._stack.enter_context(Processes(__name__, cores() - 1))
+        if self._scrubbing.cache and size > _BYTES_WORTH_COMPILING:
+            compiling = Thread(target=prepare, args=(Path(self._scrubbing.cache),))  # who scrubs meanwhile needs it not
+            compiling.start()
+            self._stack.callback(compiling.join)
 
     def __enter__(self) -> Workers:
         self._stack.enter_context(few_collections())

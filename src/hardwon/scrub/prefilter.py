@@ -474,7 +474,7 @@ def _database(rules: Sequence[Rule], stored: Path | None) -> Any:
     if stored and stored.exists():
         try:
             return hyperscan.loadb(stored.read_bytes(), hyperscan.HS_MODE_BLOCK)
-        except hyperscan.error:  # of another version or processor, or damaged
+        except (hyperscan.error, OSError):  # of another version, processor or user, or damaged
             stored.unlink(missing_ok=True)
     database = _compiled(_expressions(rules))
     if stored:

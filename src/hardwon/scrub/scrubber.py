@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
+from importlib.util import cache_from_source
 from operator import is_
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
@@ -282,6 +284,13 @@ class Scrubbing(NamedTuple):
         return Scrubber(key=self.key, cache=Path(self.cache) if self.cache else None, seconds=seconds)
 
 
+def kept_in(cache: Path) -> Path:
+    """Where hyperscan's patterns are kept: beside Python's bytecode, for all homes; in `cache` where nothing may be."""
+    beside = Path(cache_from_source(prefilter.__file__)).parent
+    kept = os.access(beside, os.W_OK) and not sys.dont_write_bytecode
+    return beside if kept or os.access(beside / _file_name(False), os.R_OK) else cache
+
+
 def prepare(cache: Path) -> None:
     """Compile hyperscan's patterns for every Scrubber with this cache, if it is installed: worth it for much text."""
     if prefilter.installed():
@@ -297,7 +306,7 @@ def _prefilter(personal: bool, hyperscan: bool | None, cache: Path | None) -> Pr
     if hyperscan is None:
         if personal in _ready:
             return _ready[personal]
-        hyperscan = cache is not None and (cache / _file_name(personal)).exists() and prefilter.installed()
+        hyperscan = cache is not None and os.access(cache / _file_name(personal), os.R_OK) and prefilter.installed()
     return _hyperscan_prefilter(personal, cache) if hyperscan else _keyword_prefilter(personal)
 
 
