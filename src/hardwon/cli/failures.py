@@ -254,8 +254,12 @@ def row_of(row: Failing) -> str:
 
 
 def best(row: Failure) -> Fix | None:
-    """Of the fixes that are told, the first."""
-    return next((fix for fix in row.fixes if fix.status == "active"), None)
+    """Of the fixes that are told, the first that calls what the row does."""
+    from hardwon.failures.shell import calls_the_same
+
+    return next(
+        (fix for fix in row.fixes if fix.status == "active" and calls_the_same(fix.succeeded_as, row.command)), None
+    )
 
 
 def worked(row: Failure) -> str:
