@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardwon.failures import tools
-from hardwon.model.failure import Fix, Step
+from hardwon.model.failure import GOT_PAST, Fix, Step
 from tests.conftest import ClaudeSession
 from tests.failures.test_ledger import findings
 
@@ -134,7 +134,7 @@ def test_a_call_that_came_to_its_work_got_past_the_error_but_needs_a_second_sess
 ) -> None:
     session = ClaudeSession().run(failed, output, exit_code=1).run(later, then, exit_code=1)
     found = findings(session, tmp_path).fixes
-    assert [(fix.steps, fix.cause) for fix in found] == ([((step,), "")] if step else [])
+    assert [(fix.steps, fix.cause) for fix in found] == ([((step,), GOT_PAST)] if step else [])
 
 
 def test_a_step_that_is_left_out_is_not_doubted_for_what_stays(tmp_path: Path) -> None:
@@ -244,3 +244,13 @@ def test_how_a_thing_is_called_has_nothing_to_do_with_the_code_that_was_changed_
     session = session.edit("tides.py", "b").run("reef build North.csproj", "done")
     (fix,) = findings(session, tmp_path).fixes
     assert (fix.steps, fix.succeeded_as, fix.untrusted) == ((Step("add", "North.csproj"),), "", "")
+
+
+def test_what_passed_is_kept_as_it_was_run(tmp_path: Path) -> None:
+    (fix,) = fixes(tmp_path, "reef tasks get 11", "Task with ID '11' not found.", "reef tasks get '#011'")
+    assert fix.passing == "reef tasks get '#011'"
+
+
+def test_zeros_before_a_number_are_no_two_ways_to_write_an_id(tmp_path: Path) -> None:
+    found = fixes(tmp_path, "reef tasks get 11", "Task with ID '11' not found.", "reef tasks get 011")
+    assert not [fix for fix in found if fix.cause]

@@ -27,12 +27,13 @@ from hardwon.failures.turns import (
     shows,
     verdict,
 )
-from hardwon.model.failure import HINTED, Fix, Occurrence, Step, Tried
+from hardwon.model.failure import GOT_PAST, HINTED, Fix, Occurrence, Step, Tried
 from hardwon.text.normalise import base_name, lazy_pattern, tilde
-from hardwon.text.shown import clean
+from hardwon.text.shown import clean, cut_short
 
 MAX_STEPS = 3
 MAX_STEP_CHARACTERS = 160
+_MAX_PASSING_CHARACTERS = 400
 CALLS_LOOKED_AHEAD = 40
 _CALLS_LOOKED_AHEAD_FOR_REPLACEMENT = 6
 _MAX_CALLS_FOR_LONE_STEP = 8
@@ -307,7 +308,7 @@ def _replaced(turn: Turn, later: Sequence[Turn], failure: Occurrence) -> Replace
     for other in later[:_CALLS_LOOKED_AHEAD_FOR_REPLACEMENT]:
         if other.call.action != "run" or not (other.succeeded or got_further(other, failure)):
             continue
-        cause = _NAMED if other.succeeded else ""
+        cause = _NAMED if other.succeeded else GOT_PAST
         found = elements(other.call.command)
         for command in found:
             step = (
@@ -566,7 +567,7 @@ def _fix(
         steps=steps,
         succeeded_as=succeeded_as,
         succeeded_at=success.position,
-        passing=tools.brief(" ".join(success.call.command.split()) or passing.text, MAX_STEP_CHARACTERS),
+        passing=cut_short(" ".join(success.call.command.split()) or passing.text, _MAX_PASSING_CHARACTERS),
         passing_message=success.message_index,
         avoid=avoid,
         cause=cause,

@@ -11,7 +11,7 @@ from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES, fingerprint
 from hardwon.failures.shell import Command, commands, ran_in
 from hardwon.failures.signature import orders
-from hardwon.model.failure import Occurrence, Step
+from hardwon.model.failure import GOT_PAST, Occurrence, Step
 from hardwon.model.session import Session, ToolCall, ToolResult
 from hardwon.text.normalise import base_name, lazy_pattern
 from hardwon.text.shown import clean
@@ -275,7 +275,7 @@ def called_otherwise(turn: Turn, later: Sequence[Turn], failure: Occurrence) -> 
             )
             if found is not None and not shows(other, failure):
                 step, called, cause, by = found
-                return Replacement(by, other, step, called, "" if further else cause)
+                return Replacement(by, other, step, called, GOT_PAST if further else cause)
     return None
 
 
@@ -387,7 +387,9 @@ def _respelled(failed: Command, passed: Command, output: str) -> _Difference | N
         or (unknown.group("quoted") or unknown.group("number") or "") not in (old, old.strip("#"))
     ):
         return None
-    told = (re.sub(r"\d+", "<id>", f"'{word}'" if word[0] == "#" else word) for word in (old, other))
+    told = [re.sub(r"\d+", "<id>", f"'{word}'" if word[0] == "#" else word) for word in (old, other)]
+    if told[0] == told[1]:
+        return None  # zeros before it
     return Step("replace", " with ".join(f"`{word}`" for word in told)), "", "the error names what was replaced"
 
 
