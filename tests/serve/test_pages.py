@@ -1152,7 +1152,7 @@ def test_an_error_comes_back_in_another_session_than_the_one_that_fixed_it(tmp_p
         back = pages.came_back(memory.reading(), [failure.id])[failure.id]
         assert back == pages.Back(1, told=1, in_vain=1)
         since = "It worked in all 2 sessions that met the error since a fix was first found"
-        assert back.said(2) == f"{since}; 1 had been told, 1 of them met it again"
+        assert back.said(2) == f"{since}; Hardwon told 1 session of it, and 1 of those met it again"
 
 
 def test_a_project_is_renamed_described_and_made_part_of_another(service: Service, owner: Visitor) -> None:

@@ -521,7 +521,8 @@ class Back(NamedTuple):
     def who_was_told(self) -> str:
         if not self.told:
             return "Hardwon had told none of them of it"
-        return f"Hardwon had told {self.told} of it, and {self.in_vain or 'none'} of those met it again"
+        sessions = "1 session" if self.told == 1 else f"{self.told} sessions"
+        return f"Hardwon told {sessions} of it, and {self.in_vain or 'none'} of those met it again"
 
 
 def came_back(db: Database, ids: Sequence[str]) -> dict[str, Back]:
