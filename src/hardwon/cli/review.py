@@ -299,8 +299,12 @@ def _listed(memory: Hardwon, pending: list[Pending], fixes: list[tuple[FailureRo
         of_fixes = [
             {
                 "id": fix.id,
+                "score": 0.0,
                 "kind": "fix",
                 "text": remedy(fix.steps, fix.succeeded_as),
+                "trust": "untrusted",
+                "rule": "",
+                "project": fix.projects,
                 "failure": row.id,
                 "untrusted": fix.untrusted,
             }
