@@ -23,6 +23,7 @@ Every command takes `--json`. These are the names of fields, seen on the bundled
 
 """
 REMARKS = {
+    "review --list": "Fixes that wait come last, of the kind `fix`; they alone have `failure` and `untrusted`.",
     "harvest": "`foreign`: other people's sessions; `unsure`: messages not certain to be typed; `left_for_later`, "
     "`waiting`: not read yet; `lessons`, `failures`, `fixes`: what the store has more than before. "
     "With `--explain`: `dropped`, a list of `rule`, `text`, `reason`.",

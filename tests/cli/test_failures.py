@@ -73,7 +73,7 @@ def test_show_tells_it_whole(harvested: Run) -> None:
     assert len(told["seen"]) == 6
     shown = harvested("failures", "show", id[:8]).stdout
     assert "worked 3x: run `uv sync --extra postgres`" in shown
-    assert "3 of the 3 sessions that met it since a fix first worked found this one; none had been told" in shown
+    assert "It worked in all 3 sessions that met the error since a fix was first found; Hardwon had" in shown
     assert "$ pytest -q" in shown
     told = [line.split()[0] for line in shown.splitlines() if line.startswith("    ") and "uv sync" in line]
     assert "between:" in told, "the step that fixed it stands between the two calls"

@@ -562,3 +562,45 @@ def test_what_up_advises_for_a_project_is_counted_in_it_and_names_it(
     assert "hardwon failures -p lagoon everything" in said
     assert "hardwon review -p lagoon 1 lesson to approve or reject" in said
     assert "hardwon review --said -p lagoon 1 sentence of yours" in said
+
+
+def test_fixes_that_wait_are_counted_and_listed_as_why_offers_them(hardwon: Run, tmp_path: Path) -> None:
+    for name, step in (("a", "docker start tides"), ("b", "ebb --now")):  # the second may be chance
+        session = ClaudeSession(name).run(f"tide post --{name}", f"Error: the gauge {name} is dry", exit_code=1)
+        session.run(step, "ok").run(f"tide post --{name}", "ok").write(tmp_path / "logs")
+    hardwon("harvest", tmp_path / "logs", "--mine")
+    (fix,) = [one for one in json.loads(hardwon("review", "--list", "--json").stdout) if one["kind"] == "fix"]
+    assert (fix["text"], fix["untrusted"]) == ("run `docker start tides`", "seen once, and the error does not name it")
+    assert "run `docker start tides`" in hardwon("review", "--list").stdout
+    assert "Waiting for review: 0 lessons and 1 fix (`hardwon review --list`)." in hardwon("status").stdout
+    assert "hardwon review --list" in hardwon("up").stdout
+    known = {one["command"]: one for one in json.loads(hardwon("failures", "--json").stdout)}
+    hidden = known["tide post --b"]
+    assert len(hidden["fixes"]) == 1
+    told = hardwon("why", hidden["id"]).stdout
+    assert "1 more thing that may have worked by chance" in told
+    assert "ebb --now" not in told
+    assert "may have helped 1x: run `ebb --now`" in hardwon("why", hidden["id"], "--all").stdout
+    assert hardwon("review", "--approve", fix["id"]).returncode == 0
+    assert not [one for one in json.loads(hardwon("review", "--list", "--json").stdout) if one["kind"] == "fix"]
+
+
+def test_a_fix_of_calls_that_only_got_past_the_error_takes_two_sessions(hardwon: Run, tmp_path: Path) -> None:
+    broken = "Tides.cs(3,7): error CS0103: The name 'rows' does not exist in the current context"
+    for number, status in ((1, "candidate"), (2, "active")):
+        session = ClaudeSession(f"s{number}").run("cd /c/reef && dotnet build", "cannot find the path", exit_code=1)
+        session.run("dotnet build", broken, exit_code=1).write(tmp_path / "logs")
+        hardwon("harvest", tmp_path / "logs", "--mine")
+        known = next(one for one in json.loads(hardwon("failures", "--json").stdout) if "path" in one["error"])
+        assert [(fix["text"], fix["status"]) for fix in known["fixes"]] == [("leave out `cd /c/reef`", status)]
+    assert re.search(r"past +message \d+: \$ dotnet build", hardwon("why", known["id"]).stdout)
+
+
+def test_an_id_that_begins_several_fixes_says_what_failed(hardwon: Run, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        session = ClaudeSession(name).run(f"tide post --{name}", f"Error: the gauge {name} is dry", exit_code=1)
+        session.run("docker start tides", "ok").run(f"tide post --{name}", "ok").write(tmp_path / "logs")
+    hardwon("harvest", tmp_path / "logs")
+    said = hardwon("why", "X").stderr
+    assert "the gauge a is dry)" in said
+    assert "()" not in said

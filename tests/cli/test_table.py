@@ -57,14 +57,23 @@ def test_numbers_stand_at_the_right_and_wide_signs_take_two_columns() -> None:
 
 def test_a_line_that_is_too_long_loses_the_middle_of_its_commands_and_keeps_its_end() -> None:
     folder = "~/.local/state/tides/git/local/tides/task#<id>"
-    line = f"replace `cd {folder}` with `cd {folder}/src`"
+    line = f"move `cd {folder}` after `cd {folder}/src`"
     assert cut_in_code(line, 200) == line
     short = cut_in_code(line, 70)
     assert width(short) == 70
-    assert short.startswith("replace `cd ~/.local")
-    assert "#<id>` with `cd ~/.local" in short
+    assert short.startswith("move `cd ~/.local")
+    assert "#<id>` after `cd ~/.local" in short
     assert short.endswith("#<id>/src`")
     assert cut_in_code("run `a` and then look at the long list of all tides", 30) == "run `a` and then look at the …"
+    answer = "`tide post` failed with an answer: `hardwon why` shows it"
+    assert cut_in_code(answer, 49) == "`tide post` failed with an answer …"
+
+
+def test_of_two_commands_what_differs_is_kept_or_nothing() -> None:
+    folder = "~/.local/state/tides/git/local/tides"
+    line = f"worked: replace `cd {folder}/task#<id>` with `cd {folder}/north/task#<id>` for an error that is long"
+    assert cut_in_code(line, 80).startswith("worked: replace `cd …/task#<id>` with `cd …/north/task#<id>` for")
+    assert cut_in_code(line, 50) == ""
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.failures import tools
-from hardwon.failures.shell import commands, elements
+from hardwon.failures.shell import commands, elements, suits
 
 
 def parsed(line: str) -> list[tuple[str, str]]:
@@ -91,3 +91,27 @@ def test_the_folder_that_the_shell_was_in_is_where_a_line_begins() -> None:
     assert [one.folder for one in commands("in web: npm test && cd src && make && cd /srv && ls x")] == [
         "web", "web/src", "/srv"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("steps", "succeeded_as", "command", "for_it"),
+    [
+        ([], "tide session start <session> --task <id>", "tide session get", False),
+        ([], "tide session start <session> --task <id>", "cd reef && tide session start --task 7 | cat", True),
+        ([], "bun src/tide.ts git pr --path .", "bun run src/tide.ts git pr", True),
+        ([], "uv run pytest", "pytest tests", True),
+        ([("drop", "cd reef")], "", "cd reef && make", True),
+        ([("drop", "cd reef")], "", 'cd "reef" && make', True),
+        ([("drop", "cd reef")], "", "cd reef/north && make", False),
+        ([("replace", "`rtk bun` with `bun`")], "", "rtk bun test", True),
+        ([("replace", "`rtk bun` with `bun`")], "", "rtk npm test", False),
+        ([("replace", "`cd /srv/t#<id>` with `cd /srv/n/t#<id>`")], "", "cd /srv/t#07 && git log", True),
+        ([("replace", "`<id>` with `'#<id>'`")], "", "tide tasks get 11", True),
+        ([("run", "npm ci")], "", "npm test", True),
+        ([("drop", "cd reef")], "", "", True),
+    ],
+)
+def test_a_remedy_is_for_the_call_that_it_changes(
+    steps: list[tuple[str, str]], succeeded_as: str, command: str, for_it: bool
+) -> None:
+    assert suits(steps, succeeded_as, command) is for_it

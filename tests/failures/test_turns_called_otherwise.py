@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardwon.failures import tools
-from hardwon.model.failure import Fix, Step
+from hardwon.model.failure import GOT_PAST, Fix, Step
 from tests.conftest import ClaudeSession
 from tests.failures.test_ledger import findings
 
@@ -92,9 +92,57 @@ def test_what_the_error_says_was_called_otherwise(
     assert fix.cause
 
 
-def test_a_folder_that_the_error_does_not_name_may_be_any(tmp_path: Path) -> None:
-    nowhere = "The system cannot find the path specified."
-    assert fixes(tmp_path, "cd /c/dev/reef && dotnet build", nowhere, "dotnet build") == []
+NOWHERE = "The system cannot find the path specified."
+
+
+def test_a_folder_that_the_error_does_not_name_needs_a_second_session(tmp_path: Path) -> None:
+    (fix,) = fixes(tmp_path, "cd /c/dev/reef && dotnet build", NOWHERE, "dotnet build")
+    assert (fix.steps, fix.cause) == ((("drop", "cd /c/dev/reef"),), "")
+    assert fixes(tmp_path, "cd /c/dev/reef && dotnet build", NOWHERE, "git status", "dotnet build") == []
+
+
+BROKEN = (
+    "Tides.cs(3,7): error CS0103: The name 'rows' does not exist in the current context\nBuild failed with 1 error(s)"
+)
+
+
+@pytest.mark.parametrize(
+    ("failed", "output", "later", "then", "step"),
+    [
+        ("cd /c/dev/reef && dotnet build", NOWHERE, "dotnet build", BROKEN, ("drop", "cd /c/dev/reef")),
+        (
+            "rtk bun test",
+            "error: unrecognized subcommand 'bun'",
+            "bun test",
+            "error: expect(received).toBe(expected)\n\nExpected: 3\nReceived: 4\n(fail) tides.test.ts > rises\n 1 fail",
+            ("replace", "`rtk bun` with `bun`"),
+        ),
+        (
+            "cd reef && dotnet build",
+            NOWHERE,
+            "dotnet build",
+            "MSBUILD : error MSB1003: Specify a project or solution file.",
+            None,
+        ),
+        ("cd reef && make", NOWHERE, "make", "make: *** No targets specified and no makefile found.  Stop.", None),
+        ("cd reef && dotnet build", NOWHERE, "dotnet build", NOWHERE, None),
+        ("cd reef && dotnet build", NOWHERE, "dotnet test", BROKEN, None),
+    ],
+)
+def test_a_call_that_came_to_its_work_got_past_the_error_but_needs_a_second_session(
+    failed: str, output: str, later: str, then: str, step: tuple[str, str] | None, tmp_path: Path
+) -> None:
+    session = ClaudeSession().run(failed, output, exit_code=1).run(later, then, exit_code=1)
+    found = findings(session, tmp_path).fixes
+    assert [(fix.steps, fix.cause) for fix in found] == ([((step,), GOT_PAST)] if step else [])
+
+
+def test_a_step_that_is_left_out_is_not_doubted_for_what_stays(tmp_path: Path) -> None:
+    (fix,) = fixes(
+        tmp_path, "cd reef && dotnet test Reef.Test/Reef.Test.csproj", NOWHERE, "dotnet test Reef.Test/Reef.Test.csproj"
+    )
+    assert fix.untrusted == ""
+    assert all(fix.untrusted for fix in fixes(tmp_path, "cd reef && rm -rf tides", NOWHERE, "rm -rf tides"))
 
 
 def test_the_same_call_from_the_same_folder_tells_nothing_of_the_folder(tmp_path: Path) -> None:
@@ -196,3 +244,13 @@ def test_how_a_thing_is_called_has_nothing_to_do_with_the_code_that_was_changed_
     session = session.edit("tides.py", "b").run("reef build North.csproj", "done")
     (fix,) = findings(session, tmp_path).fixes
     assert (fix.steps, fix.succeeded_as, fix.untrusted) == ((Step("add", "North.csproj"),), "", "")
+
+
+def test_what_passed_is_kept_as_it_was_run(tmp_path: Path) -> None:
+    (fix,) = fixes(tmp_path, "reef tasks get 11", "Task with ID '11' not found.", "reef tasks get '#011'")
+    assert fix.passing == "reef tasks get '#011'"
+
+
+def test_zeros_before_a_number_are_no_two_ways_to_write_an_id(tmp_path: Path) -> None:
+    found = fixes(tmp_path, "reef tasks get 11", "Task with ID '11' not found.", "reef tasks get 011")
+    assert not [fix for fix in found if fix.cause]

@@ -30,7 +30,7 @@ def test_an_option_that_is_not_known_here_is_told_with_what_works(tmp_path: Path
 def test_what_is_replaced_says_in_which_command_where_nothing_else_does() -> None:
     step = Step("replace", "`<id>` with `#<id>`")
     said = fix_sentence("error: Tide with ID N not found", "reefctl tide get 001", [step], "")
-    assert said.startswith("In `reefctl tide get`, replace `<id>` with `#<id>`: the first fails here with error: Tide")
+    assert said.startswith("In `reefctl tide get`, write the id as `#<id>`: it fails otherwise with error: Tide")
 
 
 def test_what_git_ignores_is_left_out_in_the_words_of_the_error(tmp_path: Path) -> None:

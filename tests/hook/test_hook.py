@@ -216,3 +216,19 @@ def test_it_starts_with_the_standard_library_and_apsw_alone(harvested: Path) -> 
 
 def _with_path(program: str) -> str:
     return f"import sys; sys.path[:0] = {sys.path!r}; {program}"
+
+
+def test_a_remedy_for_one_sub_command_is_not_told_for_another(home: Path, tmp_path: Path) -> None:
+    error = "error: missing required argument 'session'"
+    with Hardwon(home) as memory:
+        session = ClaudeSession().run("tide session start --task 7", error, exit_code=1)
+        session.run("tide session start north --task 7", "started").write(tmp_path / "logs")
+        memory.harvest([tmp_path / "logs"], mine=True)
+        (known,) = memory.failures.list()
+        for verb in ("start", "get"):
+            found = memory.failures.recall(error, command=f"tide session {verb}")
+            assert bool(found.fixes) is (verb == "start")
+    payload = {"cwd": "/srv/work/reef", "error": f"Exit code 1\n{error}"}
+    for verb in ("start", "get"):
+        done = hook("tool-failed", {**payload, "tool_input": {"command": f"tide session {verb}"}})
+        assert (f"use `{known.fixes[0].succeeded_as}`" in done.stdout) is (verb == "start")

@@ -351,8 +351,8 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     text = html.unescape(owner.page(f"/failures/{id}"))
     assert "uv sync --extra reef-tools" in text
     assert "pytest -q" in text
-    assert "met by 1 later session, none had been told" in text
-    told = "2 of the 2 sessions that met it since a fix first worked found this one; none had been told"
+    assert "met by 1 later session, Hardwon had told none of them of it" in text
+    told = "It worked in all 2 sessions that met the error since a fix was first found; Hardwon had told none"
     assert text.count(told) == 1
     assert html.unescape(owner.page("/failures", fix="known")).count(told) >= 2
     assert "reef_tools" not in owner.page("/failures", fix="none")
@@ -1151,8 +1151,8 @@ def test_an_error_comes_back_in_another_session_than_the_one_that_fixed_it(tmp_p
                 db.execute(insert("exposure", told), (id, failure.id, "session-start", 1, "{}", 9, 1, 1.0))
         back = pages.came_back(memory.reading(), [failure.id])[failure.id]
         assert back == pages.Back(1, told=1, in_vain=1)
-        since = "2 of the 2 sessions that met it since a fix first worked found this one"
-        assert back.said(2) == f"{since}; 1 had been told, 1 of them met it again"
+        since = "It worked in all 2 sessions that met the error since a fix was first found"
+        assert back.said(2) == f"{since}; Hardwon told 1 session of it, and 1 of those met it again"
 
 
 def test_a_project_is_renamed_described_and_made_part_of_another(service: Service, owner: Visitor) -> None:

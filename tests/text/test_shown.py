@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardwon.scrub.scrubber import Scrubber
-from hardwon.text.shown import clean
+from hardwon.text.shown import apart, clean, failure_line, fitted, remedy
 from tests.scrub.fakes import text as fake_text
 
 
@@ -110,3 +110,39 @@ def test_cleaning_twice_changes_nothing(text: str) -> None:
 @given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E) | st.sampled_from("\n\t")))
 def test_plain_text_is_returned_as_it_is(text: str) -> None:
     assert clean(text) is text
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("`<id>` with `'#<id>'`", "write the id as `'#<id>'`, in quotes"),
+        ("`'#<id>'` with `<id>`", "write the id as `<id>`"),
+        ("`rtk bun` with `bun`", "replace `rtk bun` with `bun`"),
+    ],
+)
+def test_how_an_id_is_written_is_said_in_words(what: str, said: str) -> None:
+    assert remedy([("replace", what)], "") == said
+
+
+BEFORE, AFTER = "cd ~/.local/state/reef/git/local/task#<id>", "cd ~/.local/state/reef/git/local/north/task#<id>"
+
+
+def test_of_two_long_calls_what_differs_is_told_or_nothing() -> None:
+    text = f"worked once: replace `{BEFORE}` with `{AFTER}`"
+    assert fitted(text, 200) == text
+    assert fitted(text, 90) == "worked once: replace `cd …/task#<id>` with `cd …/north/task#<id>`"
+    assert apart(f"reef {'x' * 80}1", f"reef {'x' * 80}2", 40) == ("", "")
+    assert fitted(f"replace `{'x' * 80}1` with `{'x' * 80}2`", 60) == ""
+    assert fitted("run `reef gauge list`", 9) == "run `reef gauge list`"
+
+
+def test_a_line_for_an_agent_tells_what_differs() -> None:
+    long = "/".join(["state"] * 26)
+    line = failure_line(
+        command="", error="cd: no such file", occurrences=2, sessions=2, avoid=[],
+        worked=remedy([("replace", f"`cd {long}/task` with `cd {long}/north/task`")], ""),
+    )  # fmt: skip
+    assert line.endswith("Worked: replace `cd …/task` with `cd …/north/task`.")
+    alike = remedy([("replace", f"`{'x' * 300}1` with `{'x' * 300}2`")], "")
+    line = failure_line(command="", error="no", occurrences=2, sessions=2, avoid=[], worked=alike)
+    assert line == "no (2x in 2 sessions)."

@@ -307,7 +307,8 @@ def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
     matches = meta.attempt_numbered(db, int(id)) if id.isdecimal() else meta.ids_like(db, id, sessions=sessions)
     if len(matches) > 1:
         words = meta.words_of_ids(db, matches)
-        some = "; ".join(f"{meta.short_id(db, one)} ({one_line(words.get(one, ''))})" for one in matches)
+        said = {one: f" ({one_line(told)})" for one in matches if (told := words.get(one))}
+        some = "; ".join(f"{meta.short_id(db, one)}{said.get(one, '')}" for one in matches)
         raise NotFound(f"several ids begin with '{id}', such as {some}")
     if not matches:
         raise NotFound(

@@ -16,6 +16,7 @@ from hardwon.errors import NotFound
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.quoting import error_line
+from hardwon.failures.shell import suits
 from hardwon.home import switched_off
 from hardwon.model.failure import Step
 from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, KnownFix
@@ -57,7 +58,9 @@ def recall(
     if row is None:
         return KnownFailure(known=False)
     fixes = [
-        fix for fix in failures.fixes(db, [row.id], project, only_here=only_here)[row.id] if fix.status == "active"
+        fix
+        for fix in failures.fixes(db, [row.id], project, only_here=only_here)[row.id]
+        if fix.status == "active" and suits(fix.steps, fix.succeeded_as, command)
     ]
     if command and len(fixes) > 1:
         failed = failures.fixed_commands(db, row.id)

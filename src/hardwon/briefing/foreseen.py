@@ -19,6 +19,7 @@ from hardwon.briefing.policy import FAILURES_TOLD, LEAST_CHANCE_OF_A_FIX, agains
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.orders import from_elsewhere
+from hardwon.failures.shell import calls_the_same
 from hardwon.failures.signature import informative
 from hardwon.failures.speaker import hooked_command, names_its_command, told_command
 from hardwon.failures.told import is_an_answer, is_refusal, names_no_error, says_what_failed, without_speaker
@@ -140,7 +141,7 @@ def failure_lines(
     lines: list[Line] = []
     unfixed = 0
     for at, (value, one, chance) in enumerate(scored):
-        fix = best_fix(fixes[one.row.id])
+        fix = best_fix(fixes[one.row.id], one.row.command)
         long_ago = now - one.row.last_seen > LONG_AGO
         reason = "" if once_is_enough else unlikely(value, first=not at)
         if long_ago and chance.is_mistake and _ASSERTS.search(one.row.error) and not once_is_enough:
@@ -211,8 +212,9 @@ def _not_told(error: str, signature: str, family: str, command: str) -> str:
     return against_failure("agent" if is_refusal(error) else family)
 
 
-def best_fix(fixes: Sequence[FixRow]) -> FixRow | None:
-    """The best that may be told; none while a better one waits for a person."""
+def best_fix(fixes: Sequence[FixRow], command: str = "") -> FixRow | None:
+    """The best that may be told with a command that failed; none while a better one waits for a person."""
+    fixes = [fix for fix in fixes if calls_the_same(fix.succeeded_as, command)]
     told = next((fix for fix in fixes if fix.status == "active"), None)
     if told is None or better_waits(fixes, told):
         return None
@@ -228,7 +230,7 @@ def better_waits(fixes: Sequence[FixRow], told: FixRow | None) -> bool:
 def as_line(
     one: Likely, fixes: Sequence[FixRow], score: float = 0.0, why: str = "", *, last_seen: int | None = None
 ) -> Line:
-    fix = best_fix(fixes)
+    fix = best_fix(fixes, one.row.command)
     worked = remedy(fix.steps, fix.succeeded_as) if fix else ""
     waits, confirmed = not fix and better_waits(fixes, None), fix.confirmed if fix else 0
     avoid = fix.avoid if fix else ()

@@ -32,6 +32,7 @@ from hardwon.cli.app import (
     thousands,
 )
 from hardwon.errors import NotFound
+from hardwon.text.shown import fitted
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -60,6 +61,8 @@ _ALIKE_SHOWN = 2
 _MOST_COUNTED = 1000
 _WIDE = 120
 """From here on, what worked has a column of its own; below, it stands under its error."""
+_LONGEST_FIX = 90
+"""Of what replaces something long by something long, only what differs is told."""
 _LONGEST_PROJECT, _LONGEST_PROJECT_OF_A_NARROW_ROW = 40, 16
 
 
@@ -182,7 +185,7 @@ def _print_list(
                 sparkline(times[failure.id], first, last, BINS),
                 day(failure.last_seen),
                 row_of(row),
-                fix.text if fix else "-",
+                (fix and fitted(fix.text, _LONGEST_FIX)) or "-",
                 *in_projects[at : at + 1],
             )
         )
@@ -202,7 +205,7 @@ def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[s
         failure, said = row.failure, row_of(row)
         if in_projects and not column and in_projects[at].partition(" +")[0] != usual:
             said = f"({in_projects[at]}) {said}"
-        fixed = worked(failure)
+        fixed = fitted(worked(failure), _LONGEST_FIX)
         said = said if fixed else ", ".join(filter(None, (said, last_met(failure.last_seen))))
         lines.append((short(memory, failure.id), failure.sessions, said, *([in_projects[at]] if column else [])))
         if fixed:
@@ -254,8 +257,12 @@ def row_of(row: Failing) -> str:
 
 
 def best(row: Failure) -> Fix | None:
-    """Of the fixes that are told, the first."""
-    return next((fix for fix in row.fixes if fix.status == "active"), None)
+    """Of the fixes that are told, the first that calls what the row does."""
+    from hardwon.failures.shell import calls_the_same
+
+    return next(
+        (fix for fix in row.fixes if fix.status == "active" and calls_the_same(fix.succeeded_as, row.command)), None
+    )
 
 
 def worked(row: Failure) -> str:

@@ -240,12 +240,13 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     Example: hardwon status
     """
     from hardwon.api import Hardwon
+    from hardwon.api.failing import waiting_fixes
     from hardwon.install.status import everywhere
 
     with Hardwon() as memory:
         runs = memory.store.last_runs()
         distils, measures = memory.config.distil, memory.config.experiment == "on"
-        waiting = memory.review.count()
+        waiting, fixes = memory.review.count(), len(waiting_fixes(memory.reading())) if memory.exists else 0
         if not json:
             ask_about_folders(memory)
     shown: list[dict[str, Any]] = []
@@ -272,7 +273,8 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         say(f"\nNo agent uses Hardwon yet. To start: `hardwon install {first}`.")
-    say(f"\nWaiting for review: {waiting}{' (`hardwon review`)' if waiting else ''}.")
+    how = " (`hardwon review --list`)" if waiting + fixes else ""
+    say(f"\nWaiting for review: {count(waiting, 'lesson')} and {count(fixes, 'fix', 'fixes')}{how}.")
     by = "off (run `hardwon distil` yourself)" if distils == "off" else f"{distils} reads each session when it ends"
     say(f"Finding lessons with a model: {by}.")
     if measures:

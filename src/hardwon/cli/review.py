@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.api.review import Conflict, Pending
     from hardwon.model.nouns import Event
+    from hardwon.store.failures import FailureRow, FixRow
 
 
 _SAID_SHOWN = 20
@@ -126,17 +127,31 @@ def review(
             verb = "promote" if promote_all else "reject"
             _told(memory, [_decide(memory, entry.lesson.id, verb, why) for entry in pending], json)
         elif list_ or json:
-            _listed(memory, pending, json)
+            fixes = [] if kind or rule or trust else _waiting_fixes(memory, project)
+            _listed(memory, pending, fixes, json)
         elif not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise HardwonError("review needs a terminal; in a script use --list, --approve ID or --reject ID")
         elif not pending and not memory.review.conflicts(project=project):
-            say(_nothing(memory, project))
+            say(fixes_too(memory, project) or _nothing(memory, project))
         else:
             from hardwon.cli.review_screen import Screen
 
             Screen(memory, [entry.lesson.id for entry in pending], memory.review.conflicts(project=project)).run()
-            if more := said_too(memory, project):
+            for more in filter(None, (fixes_too(memory, project), said_too(memory, project))):
                 say(more)
+
+
+def _waiting_fixes(memory: Hardwon, project: str | None) -> list[tuple[FailureRow, FixRow]]:
+    from hardwon.api.failing import waiting_fixes
+
+    return waiting_fixes(memory.reading(), memory.project(project)) if memory.exists else []
+
+
+def fixes_too(memory: Hardwon, project: str | None) -> str:
+    """A line about the fixes that wait besides; empty where none does."""
+    fixes = len(_waiting_fixes(memory, project))
+    verb, asked = "waits" if fixes == 1 else "wait", asked_again({"--project": project})
+    return f"{count(fixes, 'fix', 'fixes')} {verb} for your yes: `hardwon review --list{asked}`." if fixes else ""
 
 
 def said_too(memory: Hardwon, project: str | None) -> str:
@@ -264,24 +279,40 @@ def _told(memory: Hardwon, done: list[dict[str, Any]], json: bool) -> None:
         say("No lesson matches.", err=True)
 
 
-def _listed(memory: Hardwon, pending: list[Pending], json: bool) -> None:
+def _listed(memory: Hardwon, pending: list[Pending], fixes: list[tuple[FailureRow, FixRow]], json: bool) -> None:
+    from hardwon.text.shown import remedy
+
+    names = {each.id: each.name for each in memory.store.projects()} if pending and not json else {}
     if json:
-        print_json(
-            [
-                {
-                    "id": entry.lesson.id,
-                    "score": entry.score,
-                    "kind": entry.lesson.kind,
-                    "text": entry.lesson.text,
-                    "trust": entry.lesson.trust,
-                    "rule": entry.lesson.rule,
-                    "project": entry.lesson.project,
-                }
-                for entry in pending
-            ]
-        )
-    elif pending:
-        names = {each.id: each.name for each in memory.store.projects()}
+        lessons = [
+            {
+                "id": entry.lesson.id,
+                "score": entry.score,
+                "kind": entry.lesson.kind,
+                "text": entry.lesson.text,
+                "trust": entry.lesson.trust,
+                "rule": entry.lesson.rule,
+                "project": entry.lesson.project,
+            }
+            for entry in pending
+        ]
+        of_fixes = [
+            {
+                "id": fix.id,
+                "score": 0.0,
+                "kind": "fix",
+                "text": remedy(fix.steps, fix.succeeded_as),
+                "trust": "untrusted",
+                "rule": "",
+                "project": fix.projects,
+                "failure": row.id,
+                "untrusted": fix.untrusted,
+            }
+            for row, fix in fixes
+        ]
+        print_json([*lessons, *of_fixes])
+        return
+    if pending:
         rows = [
             (short(memory, e.lesson.id), e.lesson.kind, e.lesson.trust, names.get(e.lesson.project, ""), e.lesson.text)
             for e in pending
@@ -289,7 +320,21 @@ def _listed(memory: Hardwon, pending: list[Pending], json: bool) -> None:
         table(
             ("ID", "KIND", "TRUST", "PROJECT", "LESSON"), rows, spare=(3,) if len({row[3] for row in rows}) < 2 else ()
         )
-    else:
+    if pending and fixes:
+        say()
+    if fixes:
+        told = [
+            (
+                short(memory, fix.id),
+                short(memory, row.id),
+                row.error,
+                remedy(fix.steps, fix.succeeded_as),
+                fix.untrusted,
+            )
+            for row, fix in fixes
+        ]
+        table(("ID", "FAILURE", "ERROR", "MAY HAVE HELPED", "NOT TOLD BECAUSE"), told, spare=(4,))
+    if not (pending or fixes):
         say(_nothing(memory, None), err=True)
 
 

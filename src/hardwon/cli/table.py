@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from unicodedata import combining, east_asian_width
 
-from hardwon.text.shown import one_line
+from hardwon.text.shown import REPLACES, fitted, one_line
 
 _GAP = "  "
 _NARROWEST = 24
@@ -100,8 +100,16 @@ _LEAST_OF_CODE = 16
 
 
 def cut_in_code(text: str, room: int) -> str:
-    """A text in one line: what stands in backticks loses its middle first, so that a sentence keeps its end."""
-    codes = [*_CODE.finditer(text)]
+    """A text in one line: what stands in backticks loses its middle first, so that a sentence keeps its end.
+
+    Of two commands of which one replaces the other what differs is kept; empty where it cannot be.
+    """
+    text = fitted(text, room)
+    pair = REPLACES.search(text)
+    whole = pair.end() if pair else 0
+    if width(text) > room and whole > room - 2:
+        return ""
+    codes = [*_CODE.finditer(text, whole)]
     kept = [len(code[0]) for code in codes]
     for _ in range(width(text) - room):
         longest = max(range(len(kept)), key=kept.__getitem__, default=-1)
@@ -112,7 +120,9 @@ def cut_in_code(text: str, room: int) -> str:
         if left < len(code[0]):
             middle = f"{code[0][: left // 2]}…{code[0][left // 2 + 1 - left :]}"
             text = text[: code.start()] + middle + text[code.end() :]
-    return cut(text, room)
+    text = cut(text, room)
+    opened = text.rfind("`") if text.count("`") % 2 else 0
+    return f"{text[:opened].rstrip(' :')} …" if opened else text  # no beginning of a command
 
 
 def cut(text: str, room: int) -> str:

@@ -157,6 +157,8 @@ def _up(
     mine: bool = False,
     project: str | None = None,
 ) -> None:
+    from hardwon.api.failing import waiting_fixes
+
     (first, *later), known = _newest_first(paths), memory.store.totals() if memory.exists else {}
     if json or sample or not sys.stdout.isatty():
         first, later = paths, []
@@ -209,6 +211,7 @@ def _up(
         examples=examples,
         ids=ids,
         waiting=0 if examples else memory.review.count(project=project),
+        fixes=0 if examples else len(waiting_fixes(memory.reading(), memory.project(project))),
         said=0 if examples else memory.review.count_said(project=project),
         project=project,
         read_here=_is_known_here(memory),
@@ -374,7 +377,7 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
     lines = _likeliest_first(briefing)[: _LINES_SHOWN - less]
     for line in lines:
-        _item(short(memory, line.id), f"{line.fix} for {line.error}" if line.fix else line.text)
+        _item(short(memory, line.id), f"{line.fix} for {line.error}" if line.fix else line.text, or_else=line.text)
     told = _told_lines(briefing)
     if not lines:  # what has no id: how the project is built, checked and run
         for text in told[: _LINES_SHOWN - less]:
@@ -417,6 +420,7 @@ def _say_next(
     examples: bool,
     ids: bool,
     waiting: int,
+    fixes: int = 0,
     said: int = 0,
     project: str | None = None,
     read_here: bool = False,
@@ -445,6 +449,8 @@ def _say_next(
         steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
     if waiting:
         steps.append((f"hardwon review{of}", f"{count(waiting, 'lesson')} to approve or reject"))
+    if fixes:
+        steps.append((f"hardwon review --list{of}", f"{count(fixes, 'fix', 'fixes')} to approve or reject"))
     if said:
         steps.append((f"hardwon review --said{of}", f"{count(said, 'sentence')} of yours that may be a rule"))
     first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
@@ -482,11 +488,13 @@ def _is_tall() -> bool:
     return not sys.stdout.isatty() or get_terminal_size().lines >= _TALL
 
 
-def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str) -> None:
-    """A line or two: an id, words cut to the room there is, and a note at the right."""
+def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str, or_else: str = "") -> None:
+    """A line or two: an id, words cut to the room there is, and a note at the right; nothing if that is too little."""
     wide = _wide()
     left = id.ljust(_LEFT)
     note = note.lstrip()
     space = wide - len(left) - (len(note) + 2 if note else 0)
-    first = cut_in_code(shown(text).replace("`hardwon ", f"`{our_name()} "), space)
+    ways = (cut_in_code(shown(one).replace("`hardwon ", f"`{our_name()} "), space) for one in (text, or_else))
+    if not (first := next(filter(None, ways), "")):
+        return
     echo(style(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip()))

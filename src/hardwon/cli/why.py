@@ -24,15 +24,16 @@ from hardwon.cli.app import (
 from hardwon.cli.bootstrap import lesson_fields, why_untold
 from hardwon.cli.failures import BINS, best, described, error_of, place, wasted
 from hardwon.errors import HardwonError, NotFound
-from hardwon.text.shown import UNSURE
+from hardwon.text.shown import UNSURE, apart
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.api.failing import Failing
-    from hardwon.model.nouns import Failure, Fix
+    from hardwon.model.nouns import Failure
 
 _CHARACTERS_PER_COMMIT = 12
 _COMMITS_SHOWN = 3
+_CHARACTERS_PER_CALL = 160
 _PLACES_SHOWN, _MOST_PAIRS_SHOWN, _ALIKE_SHOWN = 2, 3, 2
 _TO_READ_ONE = "  To read one: `hardwon inspect SESSION --message NUMBER`"
 _STATUSES = {
@@ -220,7 +221,7 @@ def tell_failure(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
             "`hardwon search` finds what sessions did."
         )
     kind = row_with(memory.reading(), Counted(None, EVER), row.id)
-    above = _tell_fixes(memory, row, pairs=_MOST_PAIRS_SHOWN if all else 1)
+    above = _tell_fixes(memory, row, all=all)
     if kind:
         _tell_alike(memory, row, kind, all=all)
     others = [each for each in met if (each.session, each.message_index) not in above]
@@ -249,17 +250,24 @@ def _tell_alike(memory: Hardwon, row: Failure, kind: Failing, *, all: bool) -> N
         say(f"    {short(memory, one.id)}  {shown(one.error)}")
 
 
-def _tell_fixes(memory: Hardwon, row: Failure, *, pairs: int) -> set[tuple[str, int]]:
-    """What worked, each with its newest examples; returns where these failed: (session, message)."""
-    from hardwon.model.failure import Step
+def _tell_fixes(memory: Hardwon, row: Failure, *, all: bool) -> set[tuple[str, int]]:
+    """What worked, each with its newest examples; returns where these failed: (session, message).
+
+    What may be chance is only counted, unless all is asked for.
+    """
+    from hardwon.api.failing import may_have_helped
+    from hardwon.model.failure import GOT_PAST, Step
     from hardwon.store.pages import came_back
     from hardwon.text.shown import remedy
 
     told: set[tuple[str, int]] = set()
     back = came_back(memory.reading(), [row.id]).get(row.id)
+    pairs = _MOST_PAIRS_SHOWN if all else 1
+    by_chance = 0
     for fix in row.fixes:
         waits = fix.untrusted and fix.status == "candidate"
-        if waits and not _may_have_helped(fix, row):
+        if waits and not all and not may_have_helped(fix, row.command):
+            by_chance += 1
             continue
         note = f"  [not told to agents: {fix.untrusted}]" if waits else ""
         again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
@@ -267,15 +275,21 @@ def _tell_fixes(memory: Hardwon, row: Failure, *, pairs: int) -> set[tuple[str, 
         worked = "may have helped" if waits else "worked"
         say(f"  {worked}{times}{again}: {shown(fix.text)}{note}", style=green)
         if back and back.again and fix.status == "active":
-            say(f"    {back.said(fix.confirmed)}")
+            say(f"    {back.said(fix.confirmed)}.")
         examples = {(ends.failing, ends.passing): ends for ends in reversed(fix.evidence)}
         for ends in [*examples.values()][: -pairs - 1 : -1]:
             told.add((ends.session, ends.failing_message))
-            say(f"    failed  message {ends.failing_message}: $ {shown(ends.failing, 160)}")
+            both = shown(ends.failing), shown(ends.passing)
+            failed, passed = (
+                one or shown(call, _CHARACTERS_PER_CALL)
+                for one, call in zip(apart(*both, _CHARACTERS_PER_CALL), both, strict=True)
+            )
+            say(f"    failed  message {ends.failing_message}: $ {failed}")
             between = [one.what for one in fix.steps if one.action in ("run", "edit") and one.what not in ends.passing]
             for what in between:
                 say(f"    between: {shown(what, 160)}")
-            say(f"    passed  message {ends.passing_message}: $ {shown(ends.passing, 160)}")
+            came = "past  " if ends.cause == GOT_PAST else "passed"
+            say(f"    {came}  message {ends.passing_message}: $ {passed}")
             say(f"            of {short(memory, ends.session)}{f' ({ends.cause})' if ends.cause else ''}")
         if waits:
             say(f"    to tell it: `hardwon review --approve {short(memory, fix.id)}`")
@@ -283,25 +297,10 @@ def _tell_fixes(memory: Hardwon, row: Failure, *, pairs: int) -> set[tuple[str, 
             say(f"    wrong? `hardwon review --reject {short(memory, fix.id)}`")
         for step in fix.avoid:
             say(f"    did not help: {shown(remedy([Step(step.action, step.what)], ''))}")
+    if by_chance:
+        what = "thing that" if by_chance == 1 else "things that"
+        say(f"  {by_chance} more {what} may have worked by chance: `hardwon why {short(memory, row.id)} --all`")
     return told
-
-
-def _may_have_helped(fix: Fix, row: Failure) -> bool:
-    """Whether a person may want to approve it: force passes against anything, what came once is mostly chance.
-
-    Of that, what calls the same program or provides something is left.
-    """
-    from hardwon.failures import tools
-    from hardwon.failures.shell import commands
-    from hardwon.store.failures import COINCIDENCE
-
-    if "--force" in fix.text:
-        return False
-    if fix.untrusted != COINCIDENCE or not fix.steps:
-        return True
-    ran = [one for step in fix.steps if step.action == "run" for one in commands(step.what)]
-    failed = {one.program for one in commands(row.command)}
-    return any(one.program in failed or tools.provides(one) for one in ran)
 
 
 def _from_session(memory: Hardwon, source: dict[str, Any]) -> dict[str, Any]:

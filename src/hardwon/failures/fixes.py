@@ -22,16 +22,18 @@ from hardwon.failures.turns import (
     Turn,
     Verdict,
     called_otherwise,
+    got_further,
     ran_until_stopped,
     shows,
     verdict,
 )
-from hardwon.model.failure import HINTED, Fix, Occurrence, Step, Tried
+from hardwon.model.failure import GOT_PAST, HINTED, Fix, Occurrence, Step, Tried
 from hardwon.text.normalise import base_name, lazy_pattern, tilde
-from hardwon.text.shown import clean
+from hardwon.text.shown import clean, cut_short
 
 MAX_STEPS = 3
 MAX_STEP_CHARACTERS = 160
+_MAX_PASSING_CHARACTERS = 400
 CALLS_LOOKED_AHEAD = 40
 _CALLS_LOOKED_AHEAD_FOR_REPLACEMENT = 6
 _MAX_CALLS_FOR_LONE_STEP = 8
@@ -113,6 +115,9 @@ def follow(calls: list[Turn], at: int, failure: Occurrence, home: str = "") -> T
         # The call was the session's own before any output could propose it: a screen shows it again.
         is_own = swap.by.text in failed.call.command
         ran = [swap.by.text]
+        if is_own and swap.step and swap.step.what.startswith("cd ") and swap.step.action == "drop":  # nothing is new
+            line = swap.success.call.command
+            ran = [line] if tools.danger(line) or tools.deletes(line) else []
         if is_own and swap.step is None and swap.called.startswith("cd "):  # nothing is new but the folder
             ran = [swap.called] if _is_own_folder(swap.by.folder, home) else [swap.called, f"cd {swap.by.folder}"]
         return Trail(fix, [], Taken(ran, (), swap.success.position, failed, is_own and swap.step is not None))
@@ -301,8 +306,9 @@ def _replaced(turn: Turn, later: Sequence[Turn], failure: Occurrence) -> Replace
         return None
     tried = elements(turn.call.command)
     for other in later[:_CALLS_LOOKED_AHEAD_FOR_REPLACEMENT]:
-        if not other.succeeded or other.call.action != "run":
+        if other.call.action != "run" or not (other.succeeded or got_further(other, failure)):
             continue
+        cause = _NAMED if other.succeeded else GOT_PAST
         found = elements(other.call.command)
         for command in found:
             step = (
@@ -311,9 +317,9 @@ def _replaced(turn: Turn, later: Sequence[Turn], failure: Occurrence) -> Replace
                 else _another_call(tried, command, output)
             )
             if step is not None and not shows(other, failure):
-                return Replacement(command, other, step, "", _NAMED)
+                return Replacement(command, other, step, "", cause)
         if not missing and (end := _another_end(tried, found, output)) is not None and not shows(other, failure):
-            return Replacement(end[0], other, end[1], "", _NAMED)
+            return Replacement(end[0], other, end[1], "", cause)
     return None
 
 
@@ -561,7 +567,7 @@ def _fix(
         steps=steps,
         succeeded_as=succeeded_as,
         succeeded_at=success.position,
-        passing=tools.brief(" ".join(success.call.command.split()) or passing.text, MAX_STEP_CHARACTERS),
+        passing=cut_short(" ".join(success.call.command.split()) or passing.text, _MAX_PASSING_CHARACTERS),
         passing_message=success.message_index,
         avoid=avoid,
         cause=cause,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -282,6 +282,52 @@ def _told(element: str) -> str:
 def base(word: str) -> str:
     """The program's name without its folder."""
     return word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
+
+
+# Whether what worked for one call may be told for another.
+
+_REPLACED = lazy_pattern(r"`(.+?)` with `")
+_MASKED = lazy_pattern(r"<[a-z]+>|…")
+_BARE_WORD = lazy_pattern(r"[a-z][a-z0-9_:-]+")
+
+
+def suits(steps: Iterable[Sequence[str]], succeeded_as: str, command: str) -> bool:
+    """Whether a remedy is one for this call: what it leaves out or replaces stands there, and it calls the same."""
+    if not command:
+        return True
+    plain = re.sub(r"['\"]", "", command)
+    for action, what, *_ in steps:
+        replaced = _REPLACED.match(what) if action == "replace" else None
+        old = what if action == "drop" else replaced[1] if replaced else ""
+        words = map(re.escape, re.sub(r"['\"]", "", _MASKED.sub("\0", old)).split())
+        if not all(re.search(rf"(?<![\w./-]){one}(?![\w/-])".replace("\0", r"\S+"), plain) for one in words):
+            return False
+    return calls_the_same(succeeded_as, command)
+
+
+def calls_the_same(succeeded_as: str, command: str) -> bool:
+    """Whether a call that worked names no other sub-command of a program than the one that failed does."""
+    failed = commands(command)
+    pairs = [
+        (_verbs(one), _verbs(other))
+        for one in commands(succeeded_as)
+        for other in failed
+        if program_family(one.program) == program_family(other.program)
+    ]
+    return not pairs or any(all(map(str.__eq__, *both)) for both in pairs)
+
+
+def _verbs(command: Command) -> list[str]:
+    """The plain words behind a program, up to what is an option or a value."""
+    words = command.text.split()
+    start = next((at for at, word in enumerate(words) if base(word) == command.program), 0)
+    found: list[str] = []
+    for word in words[start + 1 :]:
+        if _BARE_WORD.fullmatch(word):
+            found.append(word)
+        elif "/" not in word and "." not in word:
+            break
+    return [word for word in found if word != "run"]
 
 
 @lru_cache(maxsize=1024)

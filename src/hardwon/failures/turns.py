@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from hardwon.failures import tools
-from hardwon.failures.fingerprint import fingerprint
+from hardwon.failures.fingerprint import CODE_FAMILIES, fingerprint
 from hardwon.failures.shell import Command, commands, ran_in
 from hardwon.failures.signature import orders
-from hardwon.model.failure import Occurrence, Step
+from hardwon.model.failure import GOT_PAST, Occurrence, Step
 from hardwon.model.session import Session, ToolCall, ToolResult
 from hardwon.text.normalise import base_name, lazy_pattern
 from hardwon.text.shown import clean
@@ -184,6 +184,29 @@ def shows(turn: Turn, failure: Occurrence) -> bool:
     return len(told) >= 30 and _solid(told) in _solid(output)
 
 
+_NOT_BEGUN = lazy_pattern(
+    r"(?i)no such file|ENOENT|can't open file|cannot find (?:path|module|package)|no module named|command not found"
+    r"|is not recognized|MSB1\d{3}|no (?:tests?|inputs?|files?|projects?|packages?) (?:\w+ ){0,3}(?:found|matched|in)\b"
+    r"|missing script|no targets specified|no rule to make|permission denied"
+    r"|unknown (?:option|argument|command)|unrecognized (?:option|arguments?)"
+)
+"""What says that a program had nothing to work on, or was called wrongly."""
+
+
+def got_further(turn: Turn, failure: Occurrence) -> bool:
+    """Whether a call that failed came past this failure, to its work: what it finds wrong there is the code."""
+    if not turn.failed or turn.stopped or ran_until_stopped(turn) or shows(turn, failure):
+        return False
+    found = fingerprint(turn.output, turn.call.command)
+    return (
+        found is not None
+        and found.family in CODE_FAMILIES
+        and found.family != failure.family
+        and not _NOT_BEGUN.search(found.excerpt)
+        and not _LACKS_ARGUMENT.search(found.excerpt)
+    )
+
+
 def _solid(text: str) -> str:
     """Without spaces and ends of lines: a terminal breaks lines where it likes."""
     return "".join(text.split())
@@ -229,7 +252,10 @@ class Replacement(NamedTuple):
 
 
 def called_otherwise(turn: Turn, later: Sequence[Turn], failure: Occurrence) -> Replacement | None:
-    """The first call right after that did the same in another way and passed; None where the code had changed."""
+    """The first call right after that did the same in another way and passed; None where the code had changed.
+
+    One that came to its work, where it failed otherwise, counts as well, once a second session shows it.
+    """
     output = clean(turn.output)
     if len(output) > _MAX_OUTPUT_CHARACTERS:
         return None
@@ -238,25 +264,27 @@ def called_otherwise(turn: Turn, later: Sequence[Turn], failure: Occurrence) -> 
     for at, other in enumerate(later[:_CALLS_LOOKED_AHEAD]):
         if (other.call.action == "edit" and code_counts) or _MOVES.fullmatch(other.call.command):
             return None
-        if other.succeeded and other.call.action == "run" and tried:
+        further = got_further(other, failure)
+        if (other.succeeded or further) and other.call.action == "run" and tried:
             ran = commands(other.call.command)
+            is_next = all(one.call.action != "run" for one in later[:at])
             found = (
-                _compared(tried, ran, output)
+                _compared(tried, ran, output, is_next=is_next)
                 or _written_otherwise(turn, other, output)
-                or (_in_a_folder(tried, ran) if at == 0 and not _PASSES.search(output) else None)
+                or (_in_a_folder(tried, ran) if at == 0 and not further and not _PASSES.search(output) else None)
             )
             if found is not None and not shows(other, failure):
                 step, called, cause, by = found
-                return Replacement(by, other, step, called, cause)
+                return Replacement(by, other, step, called, GOT_PAST if further else cause)
     return None
 
 
 _Found = tuple[Step | None, str, str, Command]
 
 
-def _compared(tried: Sequence[Command], found: Sequence[Command], output: str) -> _Found | None:
+def _compared(tried: Sequence[Command], found: Sequence[Command], output: str, *, is_next: bool) -> _Found | None:
     if NO_FOLDER.search(output):
-        return _elsewhere(tried, found, output)
+        return _elsewhere(tried, found, output, is_next=is_next)
     for failed in tried:
         for passed in found:
             if (failed.program, failed.subcommand) == (passed.program, passed.subcommand) and not failed.inline:
@@ -267,18 +295,22 @@ def _compared(tried: Sequence[Command], found: Sequence[Command], output: str) -
     return None
 
 
-def _elsewhere(tried: Sequence[Command], found: Sequence[Command], output: str) -> _Found | None:
-    """The same commands, without the step into the folder that the error names, or from another."""
+def _elsewhere(tried: Sequence[Command], found: Sequence[Command], output: str, *, is_next: bool) -> _Found | None:
+    """The same commands, without the step into the folder that the error names, or from another.
+
+    Of an error that names none the very next command tells, once a second session shows it.
+    """
     found = _meant(tried, found)
     if not tried[0].folder or not found:
         return None
     before, after = tried[0].folder, found[0].folder
     if not after:
         name = base_name(before.strip("'\"").rstrip("/"))
-        if not any(name in line for line in output.splitlines() if NO_FOLDER.search(line)):
+        named = any(name in line for line in output.splitlines() if NO_FOLDER.search(line))
+        if not (named or is_next):
             return None  # any folder that is not there says the same
         step = Step("drop", f"cd {_general(before)}")
-        return step, "", "the folder that it steps into is not there", found[0]
+        return step, "", "the folder that it steps into is not there" if named else "", found[0]
     again = before.removeprefix(f"{after}/")
     if again != before and f"/{after}/".endswith(f"/{again}/"):
         return Step("drop", f"cd {_general(again)}"), "", "the shell is in that folder already", found[0]
@@ -355,7 +387,9 @@ def _respelled(failed: Command, passed: Command, output: str) -> _Difference | N
         or (unknown.group("quoted") or unknown.group("number") or "") not in (old, old.strip("#"))
     ):
         return None
-    told = (re.sub(r"\d+", "<id>", f"'{word}'" if word[0] == "#" else word) for word in (old, other))
+    told = [re.sub(r"\d+", "<id>", f"'{word}'" if word[0] == "#" else word) for word in (old, other)]
+    if told[0] == told[1]:
+        return None  # zeros before it
     return Step("replace", " with ".join(f"`{word}`" for word in told)), "", "the error names what was replaced"
 
 

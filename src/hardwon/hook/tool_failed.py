@@ -27,7 +27,8 @@ def advice(database: str, payload: dict[str, object], config: HookConfig) -> str
     if not isinstance(error, str) or not error:
         return ""
     command = payload.get("command")
-    found = fingerprint(error, command if isinstance(command, str) else "")
+    command = command if isinstance(command, str) else ""
+    found = fingerprint(error, command)
     if found is None:
         return ""
     db = read.connect(database)
@@ -37,7 +38,12 @@ def advice(database: str, payload: dict[str, object], config: HookConfig) -> str
         return ""
     payload["silent"] = "silent: this error was not met before, or nothing is known to fix it"
     project = project_id(db, payload.get("cwd") or os.getcwd())
-    known = read.known_failure(db, found.id, project)
+    from hardwon.failures.shell import suits
+
+    def is_for_this(steps: str, succeeded_as: str) -> bool:
+        return suits(json.loads(steps), succeeded_as, command)
+
+    known = read.known_failure(db, found.id, project, is_for_this)
     if known is None:
         return _of_other_files(db, read.fix_of_kind(db, found.family, found.error_type, project))
     words, occurrences, sessions, last_seen, steps, succeeded_as, avoid, confirmed = known

@@ -13,6 +13,8 @@ HINTED = "the failing program's own hint"
 """Measured only when two sessions that know nothing of each other followed it and it worked."""
 FETCHES = "fetches what no manifest of the repository names"
 """Told only on the word of sessions in which one was read that does."""
+GOT_PAST = "it got past this error, and then failed at its work"
+"""Why a call counts that failed as well; it proves only with a second session."""
 FOREIGN = "from somebody else's session"
 """Why it counts for nothing, neither for the fix nor against it."""
 

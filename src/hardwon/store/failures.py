@@ -9,7 +9,7 @@ import msgspec
 
 from hardwon import home
 from hardwon.failures.fingerprint import VERSION
-from hardwon.model.failure import FETCHES, FOREIGN, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
+from hardwon.model.failure import FETCHES, FOREIGN, GOT_PAST, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.read import FAMILIES_BY_KIND, FIXES_OF_KIND, FixOfKind, for_any_file
@@ -303,7 +303,7 @@ def _doubt(evidence: set[tuple[str, str, str]]) -> str:
         return PROPOSED
     if len({root for root, _, _ in told}) >= SESSIONS_THAT_PROVE:
         return ""
-    if any(not why and cause for _, why, cause in told):
+    if any(not why and cause not in ("", GOT_PAST) for _, why, cause in told):
         return ""
     return HINTED if any(why == HINTED for _, why, _ in told) else COINCIDENCE
 
@@ -561,6 +561,17 @@ def sessions_mended(db: Database, fixes: Sequence[str]) -> int:
     """In how many sessions one of these worked."""
     found = db.query(f"SELECT count(DISTINCT root) FROM fix_evidence WHERE fix IN ({marks(fixes)})", list(fixes))
     return int(found[0][0])
+
+
+def with_waiting_fixes(db: Database, project: str | None = None) -> list[str]:
+    """The failures of which a fix waits for a person, those with the newest first; of one project, or of any."""
+    rows = db.query(
+        "SELECT failure FROM fix x WHERE status = 'candidate' AND untrusted <> '' AND (? IS NULL OR EXISTS "
+        "(SELECT 1 FROM occurrence o WHERE o.failure = x.failure AND o.project = ?)) "
+        "GROUP BY failure ORDER BY max(last_seen) DESC, failure",
+        (project, project),
+    )
+    return [str(row[0]) for row in rows]
 
 
 def fixed_commands(db: Database, id: str) -> dict[str, list[str]]:

@@ -100,7 +100,7 @@ def ids_like(db: Database, beginning: str, *, sessions: bool = False) -> list[st
 
 
 def words_of_ids(db: Database, ids: Sequence[str]) -> dict[str, str]:
-    """Id → what a lesson, a failure, an attempt or a session says, where it says anything."""
+    """Id → what a lesson, a failure, an attempt or a session says, where it says anything; of a fix what failed."""
     parts = (
         ("lesson", "text"),
         ("failure", "coalesce(nullif(words, ''), signature)"),
@@ -108,7 +108,11 @@ def words_of_ids(db: Database, ids: Sequence[str]) -> dict[str, str]:
         ("session", "task"),
     )
     each = " UNION ALL ".join(f"SELECT id, {text} FROM {table} WHERE id IN ({marks(ids)})" for table, text in parts)
-    return dict(db.query(each, list(ids) * len(parts)))
+    error = "coalesce(nullif(f.words, ''), f.signature)"
+    each += (
+        f" UNION ALL SELECT x.id, {error} FROM fix x JOIN failure f ON f.id = x.failure WHERE x.id IN ({marks(ids)})"
+    )
+    return dict(db.query(each, [*ids] * (len(parts) + 1)))
 
 
 def ids_of(db: Database, table: str, beginning: str, most: int) -> list[str]:

@@ -513,15 +513,16 @@ class Back(NamedTuple):
     def said(self, worked: int) -> str:
         """Of a fix that worked in some sessions."""
         met = max(self.again + 1, worked)
-        return (
-            f"{worked} of the {met} sessions that met it since a fix first worked found this one; {self.who_was_told}"
-        )
+        where = f"all {met}" if worked == met else f"{worked} of the {met}"
+        since = f"It worked in {where} sessions that met the error since a fix was first found"
+        return f"{since}; {self.who_was_told}"
 
     @property
     def who_was_told(self) -> str:
         if not self.told:
-            return "none had been told"
-        return f"{self.told} had been told, {self.in_vain or 'none'} of them met it again"
+            return "Hardwon had told none of them of it"
+        sessions = "1 session" if self.told == 1 else f"{self.told} sessions"
+        return f"Hardwon told {sessions} of it, and {self.in_vain or 'none'} of those met it again"
 
 
 def came_back(db: Database, ids: Sequence[str]) -> dict[str, Back]:

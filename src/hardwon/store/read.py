@@ -12,7 +12,7 @@ from hardwon.store.spool import told_in
 
 TYPE_CHECKING = False  # of `typing`, which is slow to load
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from hardwon.store.spool import Prepared
@@ -141,8 +141,13 @@ KnownFailure = tuple[str, int, int, int, str, str, str, int]
 many sessions it worked)"""
 
 
-def known_failure(db: apsw.Connection, id: str, project: str) -> KnownFailure | None:
-    """A failure with its best fix, as it may be told in a project; None if no fix may be, or a better one waits."""
+def known_failure(
+    db: apsw.Connection, id: str, project: str, suits: Callable[[str, str], bool] = lambda *_: True
+) -> KnownFailure | None:
+    """A failure with its best fix, as it may be told in a project; None if no fix may be, or a better one waits.
+
+    `suits` says of steps (as JSON) and the call that worked whether they are for what failed now.
+    """
     try:
         row = db.execute(
             "SELECT coalesce(nullif(p.words, ''), f.signature), f.occurrences, f.sessions, f.last_seen "
@@ -150,13 +155,15 @@ def known_failure(db: apsw.Connection, id: str, project: str) -> KnownFailure | 
             "WHERE f.id = ? AND f.status = 'active' AND f.family <> 'agent'",
             (project, id),
         ).fetchone()
-        fix = _best_fix(db, id, project) if row else None
+        fix = _best_fix(db, id, project, suits) if row else None
     except apsw.SQLError:
         return None  # an older schema, until the next harvest
     return (*row, *fix) if row and fix else None
 
 
-def _best_fix(db: apsw.Connection, id: str, project: str) -> tuple[str, str, str, int] | None:
+def _best_fix(
+    db: apsw.Connection, id: str, project: str, suits: Callable[[str, str], bool]
+) -> tuple[str, str, str, int] | None:
     waiting = 0
     for steps, succeeded_as, avoid, confirmed, status, worth, projects in db.execute(
         "SELECT steps, succeeded_as, avoid, confirmed, status, confirmed - failed_again, projects FROM fix "
@@ -164,7 +171,7 @@ def _best_fix(db: apsw.Connection, id: str, project: str) -> tuple[str, str, str
         "ORDER BY confirmed - failed_again DESC, last_seen DESC, id",
         (id,),
     ):
-        if not told_in(project, projects):
+        if not told_in(project, projects) or not suits(steps, succeeded_as):
             continue
         if status == "active":
             return (steps, succeeded_as, avoid, confirmed) if worth >= waiting else None

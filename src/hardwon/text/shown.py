@@ -298,6 +298,11 @@ def _half_tokens_more(char: str) -> int:
 MAX_LINE_CHARACTERS = 320
 _QUOTED = {"run": "run", "drop": "leave out", "add": "add"}
 _AGAIN = "often passes when run again"
+REPLACES = lazy_pattern(r"replace `([^`]+)` with `([^`]+)`")
+_WRITTEN_AS = lazy_pattern(r"`[^`\w]*<id>[^`\w]*` with `([^`\w]*<id>[^`\w]*)`")
+_QUOTES = "'\""
+_LEAST_ROOM = 28
+"""Of each of two calls that are told apart."""
 
 
 def day(stamp: int) -> str:
@@ -328,10 +333,9 @@ def failure_line(
     remedy_ = f" Worked{often}: {worked}." if worked else " A fix waits for review." if waits else ""
     in_vain = [step for step in avoid if step[0] != "edit"][:2]  # another edit may help
     tried = f" Did not help: {_told(in_vain)}." if in_vain else ""
-    for text in (f"{lead}{error}{seen}{remedy_}{tried}", f"{lead}{error}{seen}{remedy_}", f"{error}{seen}{remedy_}"):
-        line = one_line(text)
-        if len(line) <= MAX_LINE_CHARACTERS:
-            break
+    ways = (f"{lead}{error}{seen}{remedy_}{tried}", f"{lead}{error}{seen}{remedy_}", f"{error}{seen}{remedy_}")
+    fits = next((one for text in ways if len(one := one_line(text)) <= MAX_LINE_CHARACTERS), "")
+    line = fits or one_line(f"{error}{seen}{fitted(remedy_, MAX_LINE_CHARACTERS - len(error) - len(seen))}")
     return line if len(line) <= MAX_LINE_CHARACTERS else line[: MAX_LINE_CHARACTERS - 1].rstrip() + "…"
 
 
@@ -363,13 +367,50 @@ def remedy(steps: Steps, succeeded_as: str) -> str:
 
 
 def _told(steps: Steps) -> str:
-    return ", then ".join(
-        _AGAIN
-        if action == "again"
-        else what
-        if action == "did"
-        else f"{_QUOTED[action]} `{what}`"
-        if action in _QUOTED
-        else f"{action} {what}"
-        for action, what in steps
-    )
+    return ", then ".join(_told_step(action, what) for action, what in steps)
+
+
+def _told_step(action: str, what: str) -> str:
+    if action == "again":
+        return _AGAIN
+    if action == "did":
+        return what
+    if action == "replace" and (written := _WRITTEN_AS.fullmatch(what)):
+        return f"write the id as `{written[1]}`{', in quotes' if written[1][0] in _QUOTES else ''}"
+    return f"{_QUOTED[action]} `{what}`" if action in _QUOTED else f"{action} {what}"
+
+
+# A remedy in less room: what differs is seen, or nothing is told.
+
+
+def fitted(text: str, room: int) -> str:
+    """A text in which `replace … with …` is told by what differs, where all of it is too long.
+
+    Empty where what differs does not fit.
+    """
+    found = REPLACES.search(text)
+    if len(text) <= room or not found:
+        return text
+    left = room - len(text) + len(found[1]) + len(found[2])
+    old, new = apart(found[1], found[2], max(_LEAST_ROOM, left // 2))
+    return f"{text[: found.start(1)]}{old}` with `{new}{text[found.end(2) :]}" if old else ""
+
+
+def apart(one: str, other: str, room: int) -> tuple[str, str]:
+    """Two calls, each in so much room: where one is longer, from the word or folder in which they begin to differ.
+
+    Empty where they cannot be told apart in it.
+    """
+    if max(len(one), len(other)) <= room:
+        return one, other
+    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    start = max(one.rfind(sign, 0, same) for sign in "/ ") + 1
+    lead = one[: one.find(" ") + 1]  # the program
+    if len(lead) + 2 < start:
+        one, other = (f"{lead}…{call[start - 1 :]}" for call in (one, other))
+    short = cut_short(one, room), cut_short(other, room)
+    return short if short[0] != short[1] else ("", "")
+
+
+def cut_short(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1].rstrip()}…"

@@ -20,7 +20,7 @@ from hardwon.failures.orders import from_elsewhere
 from hardwon.failures.quoting import printed_line
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.harvest.trust import FENCED, TYPED_CHARACTERS
-from hardwon.model.failure import Fix, Occurrence
+from hardwon.model.failure import GOT_PAST, Fix, Occurrence
 from hardwon.model.session import Message, Origin, Session
 from hardwon.scrub.scrubber import Scrubber, Scrubbing, scrubbed
 from hardwon.store import sessions
@@ -261,7 +261,7 @@ class _Found:
     def _mended(self, fix: Fix, calls: list[Turn]) -> list[Shown]:
         turn = calls[fix.succeeded_at]
         passing = one_line(turn.call.command or fix.passing)[:_CHARACTERS_PER_COMMAND]
-        helped = bool(fix.cause) and not fix.untrusted
+        helped = fix.cause not in ("", GOT_PAST) and not fix.untrusted
         done = [one_line(f"{step.action} {step.what}") for step in fix.steps[:_STEPS_SHOWN] if step.what]
         steps = [
             Shown(turn.message_index, "agent", "then", what[:_CHARACTERS_PER_COMMAND], ran=helped)

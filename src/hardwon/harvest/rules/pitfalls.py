@@ -22,6 +22,7 @@ from hardwon.store.database import Database, Row
 from hardwon.store.failures import FailureRow, FixRow
 from hardwon.store.lessons import Cited
 from hardwon.text.normalise import lazy_pattern, tilde
+from hardwon.text.shown import remedy as remedy_told
 
 # How a measured fix is told: it failed, this was done, the same thing worked.
 
@@ -119,8 +120,10 @@ def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_
     if steps and steps[0].action == "replace":
         program = re.escape(gist.split(" ")[0])
         is_named = _SPEAKS.match(signature) or re.search(rf"(?<!\w){program}(?!\w)", f"{steps[0].what} {signature}")
-        begin = "Replace" if is_named else f"In `{_general(gist)}`, replace"
-        return f"{begin} {steps[0].what}: the first fails here with {signature}."
+        said = remedy_told(steps[:1], "")
+        told = f"{said[0].upper()}{said[1:]}" if is_named else f"In `{_general(gist)}`, {said}"
+        fails = "the first fails here" if said.startswith("replace") else "it fails otherwise"
+        return f"{told}: {fails} with {signature}."
     if worked and worked.startswith(gist):
         gist = tools.brief(command, _CHARACTERS_PER_FAILED_CALL)  # or both would read the same
     why = "because files are not formatted" if signature.startswith("format:") else f"with {signature}"
