@@ -1055,7 +1055,7 @@ def test_the_page_of_lessons_marks_what_no_session_is_told_and_says_why(tmp_path
     with served(environment(home, Path())) as service:
         told, _, not_told = Visitor(service, service.token).page("/lessons").partition("mend the tides first")
         assert "not told" not in told
-        assert re.search(r'title="measured \d+ days ago">not told</span>', not_told)
+        assert re.search(r'title="measured \d+ \w+ ago">not told</span>', not_told)
 
 
 def test_a_lesson_and_a_failure_tell_who_was_shown_them_and_what_came_of_it(tmp_path: Path) -> None:

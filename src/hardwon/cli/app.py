@@ -185,7 +185,8 @@ def day(when: datetime) -> str:
 
 def last_met(when: datetime) -> str:
     """`last met 3 months ago`; nothing for what is recent."""
-    from hardwon.clock import ago, now, to_microseconds
+    from hardwon.clock import now, to_microseconds
+    from hardwon.text.shown import ago
 
     met = to_microseconds(when)
     return f"last met {ago(met, now())}" if now() - met > _RECENT else ""
