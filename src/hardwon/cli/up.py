@@ -37,6 +37,7 @@ from hardwon.cli.app import (
     upgraded,
 )
 from hardwon.cli.failures import row_of, worked
+from hardwon.cli.review import likeliest
 from hardwon.cli.table import cut_in_code, hung, width
 from hardwon.errors import HardwonError, NotFound
 
@@ -446,7 +447,7 @@ def _say_next(
     if waiting:
         steps.append((f"hardwon review{of}", f"{count(waiting, 'lesson')} to approve or reject"))
     if said:
-        steps.append((f"hardwon review --said{of}", f"{count(said, 'sentence')} of yours that may be a rule"))
+        steps.append((f"hardwon review --said{of}", likeliest(said)))
     first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
     if first:
         too = f"; {', '.join(others[:2])} too" if others else ""
