@@ -596,6 +596,7 @@ def test_what_up_advises_for_a_project_is_counted_in_it_and_names_it(
     home: Path, tmp_path: Path, waiting: list[str], hardwon: Run
 ) -> None:
     lagoon = ClaudeSession("lagoon", cwd="/srv/work/lagoon").user("plan").says(f"## Decisions\n- {CLAIMS[0]}")
+    lagoon.run("tide fill", "fatal: no gauge found", exit_code=2)
     lagoon.user("Make sure to run `make lint` on every change of the schema").says("Done.")
     hardwon("harvest", "--mine", lagoon.write(tmp_path))
     assert f"{len(waiting) + 1} lessons to approve" in hardwon("up").stdout
