@@ -121,7 +121,9 @@ def test_a_browser_that_is_not_known_is_told_how_to_get_in_and_a_program_gets_js
         assert (shown.status, shown.headers["content-type"]) == (401, "text/html; charset=utf-8"), path
         assert '<pre class="command">hardwon open</pre>' in shown.body.decode()
         assert ("no longer works" in shown.body.decode()) == (path not in {"/", "/lessons"})
-        assert service.call("GET", path, token="").headers["content-type"] == "application/problem+json"
+        plain = service.call("GET", path, token="")
+        assert plain.headers["content-type"] == "application/problem+json"
+        assert ("run `hardwon open` again" in plain.json["detail"]) == path.startswith("/login")
     missing = service.call("GET", "/nowhere", headers={"Accept": "text/html"})
     assert (missing.status, missing.headers["content-type"]) == (404, "text/html; charset=utf-8")
 
