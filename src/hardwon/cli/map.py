@@ -102,7 +102,8 @@ def _print(found: Map, most: int, *, task: str, whole: bool) -> None:
     told = all_rows if whole or not any(telling.values()) else telling
     parts = [(heading, rows) for heading, rows in told.items() if rows]
     if of_all:
-        say(f"Of {of_all} sessions that touched files or ran commands, the likeliest first (often, and lately):\n")
+        by = ", by the task and by what lately was touched" if task else " (often, and lately)"
+        say(f"Of {of_all} sessions that touched files or ran commands, the likeliest first{by}:\n")
     for number, (heading, rows) in enumerate(parts):
         say() if number else None
         table(
