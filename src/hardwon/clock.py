@@ -1,4 +1,4 @@
-"""Times: now, as agents write them, as the API gives them, and how long ago that was.
+"""Times: now, as agents write them, and as the API gives them.
 
 Microseconds since 1970 in the store and below the API, datetimes in UTC in what the API takes and gives.
 """
@@ -87,20 +87,3 @@ def to_microseconds(when: datetime | None) -> int:
         return 0
     aware = when if when.tzinfo else when.replace(tzinfo=UTC)
     return (aware - _EPOCH) // _MICROSECOND
-
-
-# How long ago, as a person would say it.
-
-_STEPS = ((60, "minute"), (60, "hour"), (24, "day"), (30, "month"), (12, "year"))
-
-
-def ago(stamp: int, now: int) -> str:
-    """`just now`, `5 minutes ago`, `2 days ago`; both times in microseconds."""
-    amount, unit = max(0, now - stamp) // 1_000_000, ""
-    for size, name in _STEPS:
-        if amount < size:
-            break
-        amount, unit = amount // size, name
-    if not unit:
-        return "just now"
-    return f"{amount} {unit}{'' if amount == 1 else 's'} ago"

@@ -306,11 +306,14 @@ def test_what_a_formatter_says_of_each_file_is_one_row_and_tells_its_parts(
     assert parts[1]["id"][:9] in hardwon("why", parts[0]["id"]).stdout
 
 
-def test_no_row_of_the_list_takes_more_than_two_lines(hardwon: Run, tmp_path: Path) -> None:
+def test_no_row_of_the_list_takes_more_than_three_lines(hardwon: Run, tmp_path: Path) -> None:
     long = " ".join(f"word{number}" for number in range(40))
     ClaudeSession().run("make release", f"fatal: {long}", exit_code=2).write(tmp_path / "logs")
     hardwon("harvest", tmp_path / "logs")
-    assert len(on_a_terminal("failures").rstrip().split("\n")) == 3
+    listed = on_a_terminal("failures").rstrip()
+    assert len(listed.split("\n")) == 4
+    assert "(" not in listed, "the age is left out rather than cut"
+    assert " ago)" in " ".join(on_a_terminal("failures", "--limit", "5").split()), "there all of it is shown"
 
 
 @pytest.mark.parametrize(("days", "age"), [(100, "last met 3 months ago"), (3, "")])

@@ -450,7 +450,7 @@ def test_a_lesson_that_is_too_old_to_be_told_says_so_in_the_list(learned: Run) -
     with Hardwon() as memory, memory.writing().transaction():
         memory.writing().execute("UPDATE lesson SET rule = 'verified-by-command', last_confirmed = 1 WHERE rule = ''")
     listed = learned("lessons").stdout
-    assert re.search(r"\(not\s+told:\s+measured\s+\d+\s+days\s+ago\)", listed)
+    assert re.search(r"\(not\s+told:\s+measured\s+\d+\s+\w+\s+ago\)", listed)
     *before, last = re.findall(r"^L[0-9a-f]{8}", listed, re.MULTILINE)
     assert before, "there are others"
     assert "7007" in listed.partition(last)[2], "and it comes after all that is told"
@@ -474,3 +474,137 @@ def test_a_lesson_about_a_failure_that_is_over_says_so_in_the_list_and_comes_las
     failure = json.loads(hardwon("failures", "--json").stdout)[0]["id"][:9]
     assert f"(not told: the failure {failure} has not come back for many sessions)" in listed
     assert listed.index("Mondays") < listed.index("not told")
+
+
+# Where one is: this folder's project.
+
+
+@pytest.fixture
+def two_projects(hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command run in the folder of the one that fails less."""
+    folders = {name: tmp_path / name for name in ("reef", "shoal")}
+    for name, folder in folders.items():
+        folder.mkdir()
+        for day in range(1, 4 if name == "reef" else 3):
+            ClaudeSession(f"{name}{day}", day=day, cwd=str(folder)).user(f"mend the {name} gauge").run(
+                f"tide {name}", f"fatal: no {name} gauge found", exit_code=2
+            ).run("make check", "ok").write(tmp_path / "logs")
+    hardwon("harvest", "--mine", tmp_path / "logs")
+    for name in folders:
+        hardwon("remember", f"The gauge of the {name} is read at noon.", "--project", name)
+    monkeypatch.chdir(folders["shoal"])
+    return hardwon
+
+
+@pytest.mark.parametrize("command", ["failures", "lessons", "search gauge"])
+def test_a_list_is_of_this_folders_project_unless_all_are_asked_for(two_projects: Run, command: str) -> None:
+    here = two_projects(*command.split())
+    assert "shoal" in here.stdout
+    assert "reef" not in here.stdout
+    assert "Of shoal alone. Of all projects: add `--everywhere`" in here.stderr
+    for everything in (two_projects(*command.split(), "--everywhere"), two_projects(*command.split(), "--json")):
+        assert "shoal" in everything.stdout
+        assert "reef" in everything.stdout
+        assert "alone" not in everything.stderr
+    assert "shoal gauge" not in two_projects(*command.split(), "--project", "reef").stdout
+
+
+def test_outside_of_a_project_a_list_is_of_all(
+    two_projects: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    listed = on_a_terminal("failures")
+    assert "alone" not in listed
+    assert re.search(r"PROJECT *\n.*reef *\n", listed), "one column says whose each is"
+    assert "shoal" in listed
+
+
+def test_up_says_why_what_keeps_failing_is_not_told(two_projects: Run) -> None:
+    said = two_projects("up").stdout
+    told = "none is told" in said
+    assert told == ("`hardwon bootstrap --left-out -p shoal`" in said)
+    (failure,) = [one for one in json.loads(two_projects("failures", "--json").stdout) if "shoal" in one["error"]]
+    found = json.loads(two_projects("bootstrap", "--json").stdout)
+    why = {one["id"]: one["reason"] for one in found["left_out"]}
+    assert (failure["id"] in why) == told
+    listed = two_projects("bootstrap", "--left-out")
+    for id, reason in why.items():
+        assert id[:9] in listed.stdout
+        assert " ".join(reason.split()) in " ".join(listed.stdout.split())
+
+
+def test_what_lies_in_folders_below_is_offered_until_it_was_read(
+    hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for hour, name in enumerate(("src/reef", "src/shoal", "moor"), 10):
+        history = tmp_path / "user" / name / ".specstory" / "history" / f"2026-10-01_{hour}-00-12Z-tides.md"
+        history.parent.mkdir(parents=True)
+        head = HEAD.replace("10:00:12", f"{hour}:00:12")
+        history.write_text(head + turn(f"mend the {name} gauge", who="User") + turn("Done."))
+    ClaudeSession("own", cwd="/srv/work/atoll").user("look").says("ok").write(
+        tmp_path / "user" / ".claude" / "projects" / "a"
+    )
+    monkeypatch.chdir(tmp_path / "user")
+    places = "{*,*/*}/.specstory/history"
+    said = " ".join(hardwon("up").stdout.split())
+    assert f"hardwon harvest {places} --mine learn from 3 SpecStory sessions" in said
+    assert "Read 2 new sessions" in hardwon("harvest", *map(str, Path("src").glob("*/.specstory/history"))).stdout
+    assert "learn from 1 SpecStory session" in " ".join(hardwon("up").stdout.split())
+    hardwon("harvest", "moor/.specstory/history")
+    assert "SpecStory" not in hardwon("up").stdout
+
+
+def test_up_of_a_project_without_failures_offers_no_list_of_them(hardwon: Run, tmp_path: Path) -> None:
+    ClaudeSession("calm", cwd="/srv/work/calm").user("look").says("ok").write(tmp_path / "logs")
+    hardwon("harvest", "--mine", tmp_path / "logs")
+    assert "hardwon failures" not in hardwon("up", "-p", "calm").stdout
+
+
+# Slips.
+
+
+@pytest.mark.parametrize("address", ["https://example.org/reef.git", "git@example.org:sea/reef.git"])
+def test_a_repository_elsewhere_must_be_cloned_first(hardwon: Run, address: str) -> None:
+    said = hardwon("harvest", "--git", address)
+    assert (said.returncode, said.stdout) == (1, "")
+    assert f"reads a clone on this machine: `git clone {address}`" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("do it", False), ("fix it", False), ("do that again", False), ("ok then", True), ("Use tabs", True),
+     ("No emojis", True), ("Use it for charts", True)],
+)  # fmt: skip
+def test_what_says_nothing_by_itself_is_no_lesson(hardwon: Run, text: str, is_one: bool) -> None:
+    said = hardwon("lessons", "add", text, "--global")
+    assert (said.returncode == 0) == is_one
+    assert ("does not stand by itself" in said.stderr) != is_one
+
+
+def test_what_is_neither_a_file_nor_a_session_is_said_to_be_neither(hardwon: Run) -> None:
+    assert hardwon("inspect", "Snope").stderr == "hardwon: no such file or session: Snope\n"
+
+
+def test_an_answer_that_is_none_is_told_the_choices(learned: Run, home: Path) -> None:
+    seen = on_a_terminal("uninstall", "--all", "--purge", typed="?\nn\n")
+    assert "y: yes. n, or Enter alone: no." in seen
+    assert seen.count("[y/N]") == 2
+    assert home.exists()
+
+
+def test_a_question_that_commands_answer_is_led_to_them(learned: Run) -> None:
+    said = learned("search", "how do I run the tests", "-p", "tidepool").stderr
+    assert "The commands that worked: `hardwon how tests -p tidepool`" in said
+    assert "pytest" in learned("how", "tests", "-p", "tidepool").stdout
+    assert "hardwon how" not in learned("search", "asyncpg").stderr
+
+
+def test_what_git_does_every_day_is_not_among_a_projects_commands(hardwon: Run, tmp_path: Path) -> None:
+    for day in (1, 2, 3):
+        ClaudeSession(f"s{day}", day=day).user("mend it").edit("/srv/work/reef/tide.py", "x").run(
+            "git add -A && git commit -m x", "ok"
+        ).run("pytest", "ok").write(tmp_path / "logs")
+    hardwon("harvest", tmp_path / "logs")
+    assert "git" not in (said := hardwon("map", "-p", "reef").stdout)
+    assert "pytest" in said
+    assert "git commit" in hardwon("map", "-p", "reef", "--json").stdout

@@ -160,12 +160,6 @@ def test_many_are_decided_by_what_they_have_in_common(hardwon: Run, home: Path, 
     assert "candidate" not in statuses(home).values()
 
 
-def test_without_a_terminal_it_says_what_to_do(hardwon: Run, waiting: list[str]) -> None:
-    answer = hardwon("review")
-    assert answer.returncode == 1
-    assert "--list" in answer.stderr
-
-
 @pytest.mark.parametrize(("count", "word"), [(19, ""), (20, "waiting for review"), (50, "warning")])
 def test_a_long_queue_is_mentioned(count: int, word: str, hardwon: Run, home: Path, tmp_path: Path) -> None:
     claims = "\n\n".join(
@@ -386,6 +380,35 @@ def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, wai
     assert all_of_it() == before
 
 
+def test_in_a_pipe_review_lists(home: Path, waiting: list[str], hardwon: Run) -> None:
+    done = hardwon("review")
+    assert done.returncode == 0
+    assert done.stdout == hardwon("review", "--list").stdout
+    assert "To decide: in a terminal" in done.stderr
+
+
+def test_a_reason_can_be_left_and_corrected(home: Path, waiting: list[str]) -> None:
+    terminal = Terminal()
+    terminal.until("q quit")
+    terminal.press("w")
+    terminal.until("Escape to go back")
+    terminal.press("half a reas\x1b[Don")
+    terminal.until("reason")
+    terminal.press("\x1b")
+    assert "1 of 3" in terminal.until("q quit")
+    terminal.press("y")
+    assert "2 of 3" in terminal.until("q quit"), "the keys are keys again"
+    terminal.press("w")
+    terminal.until("Escape to go back")
+    terminal.press("wrong\x15gone stalé\x7fe\n")
+    terminal.until("q quit")
+    terminal.press("q")
+    terminal.until("2 decided, 1 left")
+    assert terminal.end() == 0
+    with Hardwon(home) as memory:
+        assert [event.why for event in memory.review.history(waiting[1])][-1] == "gone stale"
+
+
 def test_typed_sentences_are_gone_through_with_the_same_keys_and_undo(home: Path, tmp_path: Path, hardwon: Run) -> None:
     rules = ["Make sure to run `make lint` on every change of the schema", "Use `tar` for the charts, not `zip`"]
     session = ClaudeSession().user("look at the reef").says("It is done.")
@@ -460,8 +483,26 @@ def test_every_sentence_that_waits_is_counted_and_fragments_come_last(home: Path
     assert len(waiting) == 62
     assert {text.partition(" ")[0] for text in waiting[:60]} == {"Use"}
     assert {"this time" in text or text.startswith("That") for text in waiting[60:]} == {True}
-    assert "62 sentences of yours that may be a rule" in hardwon("up").stdout
+    assert "20 sentences of yours, the likeliest rules" in hardwon("up").stdout
     assert "42 less likely ones are left out" in hardwon("review", "--said", "--list").stderr
+
+
+def test_of_one_message_two_sentences_come_first_and_what_was_pasted_last(
+    home: Path, tmp_path: Path, hardwon: Run
+) -> None:
+    def rules(name: str, many: int) -> str:
+        return "\n".join(
+            f"- Use `{name}{at}` for maps of harbour number {at * 7}, not `zip{at}`." for at in range(many)
+        )
+
+    session = ClaudeSession().user("look at the reef").says("ok").user(rules("pasted", 18)).says("Done.")
+    session.user(rules("several", 4)).says("Done.").user(rules("alone", 1)).says("Done.")
+    hardwon("harvest", "--mine", session.write(tmp_path))
+    waiting = [one["text"] for one in json.loads(hardwon("review", "--said", "--json").stdout)]
+    of = [re.findall(r"several|alone|pasted", text)[0] for text in waiting]
+    assert sorted(of[:3]) == ["alone", "several", "several"]
+    assert of[3:5] == ["several"] * 2
+    assert set(of[5:]) == {"pasted"}
 
 
 def test_the_sentences_are_told_of_beside_the_lessons_that_wait(home: Path, tmp_path: Path, hardwon: Run) -> None:
@@ -474,7 +515,7 @@ def test_the_sentences_are_told_of_beside_the_lessons_that_wait(home: Path, tmp_
     terminal = Terminal()
     terminal.until("q quit")
     terminal.press("q")
-    terminal.until("1 sentence of yours may be a rule: `hardwon review --said`")
+    terminal.until("1 sentence of yours that may be a rule: `hardwon review --said`")
     assert terminal.end() == 0
 
 
@@ -555,6 +596,7 @@ def test_what_up_advises_for_a_project_is_counted_in_it_and_names_it(
     home: Path, tmp_path: Path, waiting: list[str], hardwon: Run
 ) -> None:
     lagoon = ClaudeSession("lagoon", cwd="/srv/work/lagoon").user("plan").says(f"## Decisions\n- {CLAIMS[0]}")
+    lagoon.run("tide fill", "fatal: no gauge found", exit_code=2)
     lagoon.user("Make sure to run `make lint` on every change of the schema").says("Done.")
     hardwon("harvest", "--mine", lagoon.write(tmp_path))
     assert f"{len(waiting) + 1} lessons to approve" in hardwon("up").stdout

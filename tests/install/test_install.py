@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -271,6 +272,8 @@ def test_an_agent_that_is_not_there_is_said(hardwon: Run) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert "Gemini CLI is not installed on this machine" in done.stderr
     assert "unknown agent 'emacs'" in hardwon("install", "emacs").stderr
+    for slip, meant in (("clod", "claude-code"), ("cladue", "claude-code"), ("codx", "codex"), ("gemni", "gemini")):
+        assert f"do you mean {meant}?" in hardwon("install", slip).stderr
 
 
 def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Path, hardwon: Run) -> None:
@@ -281,6 +284,8 @@ def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Pat
     tried = hardwon("install", "codex", "--dry-run")
     assert (tried.returncode, path.exists()) == (0, False)
     assert f"+++ {path}" in tried.stdout
+    assert "more lines" not in tried.stdout
+    assert tried.stdout.endswith("A dry run: nothing was changed.\n")
     for told in (
         f"This adds 4 hooks to ~/{FILES['codex']}, to run",
         "you send a prompt",
@@ -288,6 +293,7 @@ def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Pat
     ):
         assert told in tried.stdout
     done = hardwon("install", "codex", "--yes")
+    assert re.search(r"… and \d+ more lines: `--diff` shows them", done.stdout)
     assert "Codex waits for your yes" in done.stdout
     assert "now uses" not in done.stdout
     assert "now uses" in hardwon("install", "gemini", "--yes").stdout

@@ -121,7 +121,9 @@ def test_a_browser_that_is_not_known_is_told_how_to_get_in_and_a_program_gets_js
         assert (shown.status, shown.headers["content-type"]) == (401, "text/html; charset=utf-8"), path
         assert '<pre class="command">hardwon open</pre>' in shown.body.decode()
         assert ("no longer works" in shown.body.decode()) == (path not in {"/", "/lessons"})
-        assert service.call("GET", path, token="").headers["content-type"] == "application/problem+json"
+        plain = service.call("GET", path, token="")
+        assert plain.headers["content-type"] == "application/problem+json"
+        assert ("run `hardwon open` again" in plain.json["detail"]) == path.startswith("/login")
     missing = service.call("GET", "/nowhere", headers={"Accept": "text/html"})
     assert (missing.status, missing.headers["content-type"]) == (404, "text/html; charset=utf-8")
 
@@ -1055,7 +1057,7 @@ def test_the_page_of_lessons_marks_what_no_session_is_told_and_says_why(tmp_path
     with served(environment(home, Path())) as service:
         told, _, not_told = Visitor(service, service.token).page("/lessons").partition("mend the tides first")
         assert "not told" not in told
-        assert re.search(r'title="measured \d+ days ago">not told</span>', not_told)
+        assert re.search(r'title="measured \d+ \w+ ago">not told</span>', not_told)
 
 
 def test_a_lesson_and_a_failure_tell_who_was_shown_them_and_what_came_of_it(tmp_path: Path) -> None:

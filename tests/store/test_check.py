@@ -87,7 +87,22 @@ def test_hooks_are_shown_with_their_timings_and_last_error(home: Path) -> None:
         shown = {one.name: one for one in memory.store.check()}
     assert shown["hooks"].says == "session-start 20x p50 11 ms p95 20 ms, tool-failed 1x p50 9 ms p95 9 ms"
     assert not shown["hook errors"].ok
-    assert "1 errors in the last 7 days, the last: BusyError at read.py:12: locked" in shown["hook errors"].says
+    says = shown["hook errors"].says
+    assert "once in the last 7 days, the hook tool-failed, just now: BusyError at read.py:12: locked" in says
+    assert "report it" in says
+
+
+@pytest.mark.parametrize(("times", "is_well"), [(1, True), (3, False)])
+def test_garbage_on_a_hooks_stdin_is_no_fault_of_ours_until_it_repeats(home: Path, times: int, is_well: bool) -> None:
+    with Hardwon(home) as memory:
+        memory.writing()
+    for _ in range(times):
+        spool.leave(str(home), "prompt", "codex", 9000, "JSONDecodeError at decoder.py:355")
+    with Hardwon(home) as memory:
+        shown = {one.name: one for one in memory.store.check()}
+    assert "hook errors" not in shown
+    assert shown["hook input"].ok == is_well
+    assert "the hook prompt of codex, just now: whoever called it gave it no JSON" in shown["hook input"].says
 
 
 def test_an_old_error_of_a_hook_is_no_news(home: Path) -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
-from hardwon.clock import ago, moment, now, to_microseconds
+from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
@@ -27,7 +27,7 @@ from hardwon.store.integrity import Happened
 from hardwon.store.lifecycle import change_besides
 from hardwon.store.pages import Key
 from hardwon.store.refingerprint import Regrouped, refingerprint
-from hardwon.text.shown import one_line, remedy
+from hardwon.text.shown import ago, one_line, remedy
 
 MAX_LISTED = 1000
 

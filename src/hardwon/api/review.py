@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -62,6 +63,9 @@ class Waiting(Struct, frozen=True):
     """Somebody left it for later."""
 
 
+_FIRST_OF_A_MESSAGE = 2
+_SENTENCES_PASTED = 15
+"""Nobody types so many at once: a report, a log or a document was pasted."""
 _SKIPPED, _MOST_SKIPPED, _BYTES_OF_SKIPPED = "said skipped", 2_000, 5
 """Of what was skipped no id is kept, which may have to be forgotten."""
 
@@ -119,15 +123,22 @@ class Review(Part):
     def said(self, *, project: str | None = None, limit: int | None = 50) -> list[Waiting]:
         """What people typed that sounds like a rule and is no lesson; without a limit, all of it.
 
-        The likeliest come first, then fragments and what was asked for once, last what was skipped. Raises `NotFound`.
+        The likeliest come first, at most two of one message; then fragments and what was asked for once, what was
+        pasted, last what was skipped. Raises `NotFound`.
         """
         skipped = meta.note(self._memory.reading(), _SKIPPED).split()
-        found = [
-            Waiting(id, row.text, row.quote, row.worth, digest(id, size=_BYTES_OF_SKIPPED) in skipped)
-            for row in self._said(project)
-            for id in (f"{row.source}/{row.message_index}/{row.nth}",)
-        ]
-        return sorted(found, key=lambda one: (one.skipped, for_the_moment(one.quote)))[:limit]
+        rows = self._said(project)
+        pasted = {(row.source, row.message_index) for row in rows if row.nth >= _SENTENCES_PASTED}
+        told: Counter[tuple[str, int]] = Counter()
+        found = []
+        for row in rows:
+            id, message = f"{row.source}/{row.message_index}/{row.nth}", (row.source, row.message_index)
+            passing = for_the_moment(row.quote)
+            told[message] += not passing
+            is_skipped = digest(id, size=_BYTES_OF_SKIPPED) in skipped
+            order = is_skipped, message in pasted, passing, told[message] > _FIRST_OF_A_MESSAGE
+            found.append((order, Waiting(id, row.text, row.quote, row.worth, is_skipped)))
+        return [one for _, one in sorted(found, key=lambda entry: entry[0])][:limit]
 
     def skip_said(self, id: str) -> None:
         """Left for later: `said` tells it last from now on."""

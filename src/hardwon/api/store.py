@@ -17,7 +17,7 @@ from hardwon.api.connection import AnyPath, Part, full_id
 from hardwon.api.forget import Forgetting
 from hardwon.api.sessions import Projects
 from hardwon.capture.attempts import kept
-from hardwon.clock import ago, now
+from hardwon.clock import now
 from hardwon.errors import HardwonError, NoModel, NotAllowed, NotFound, StoreError, StoreTooNew
 from hardwon.exchange import atocore, dump, knowledge, loki, markdown, markdown_format, modification_journal
 from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
@@ -52,7 +52,7 @@ from hardwon.store.database import Check, Database, Row, connect, stored_texts
 from hardwon.store.forget import forget_again
 from hardwon.store.repair import Repaired
 from hardwon.store.sqlite import SqliteDatabase, engine_check
-from hardwon.text.shown import one_line
+from hardwon.text.shown import ago, one_line
 
 # Everything that goes in and out of the store as files.
 

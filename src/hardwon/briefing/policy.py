@@ -7,7 +7,7 @@ bar and budget, and apply all of this by the settings of their moment. Standard 
 
 from __future__ import annotations
 
-from hardwon.text.shown import FAILURES, FRAME_TOKENS, HEADING_TOKENS
+from hardwon.text.shown import FAILURES, FRAME_TOKENS, HEADING_TOKENS, ago
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 
@@ -92,8 +92,8 @@ def is_by_hand(lesson: Lesson) -> bool:
 
 def outlived(rule: str, last_confirmed: int, now: int) -> str:
     """Why what a command once showed of a machine, its versions and ports, is not told; empty while it may hold."""
-    days = (now - last_confirmed) // _MICROSECONDS_PER_DAY
-    return f"measured {days} days ago" if rule == "verified-by-command" and days > _DAYS_THAT_IT_HOLDS else ""
+    held = now - last_confirmed <= _DAYS_THAT_IT_HOLDS * _MICROSECONDS_PER_DAY
+    return "" if held or rule != "verified-by-command" else f"measured {ago(last_confirmed, now)}"
 
 
 def against_failure(family: str) -> str:

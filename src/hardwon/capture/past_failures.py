@@ -9,14 +9,13 @@ from msgspec import Struct
 
 from hardwon.briefing.rank import Request, candidates
 from hardwon.briefing.tried import gives_orders, quoted
-from hardwon.clock import ago
 from hardwon.config import Config
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, failures, meta, projects
 from hardwon.store.attempts import Failed, Mended
 from hardwon.store.database import Database
 from hardwon.text.normalise import normalised
-from hardwon.text.shown import FAILURES, one_line, remedy, render
+from hardwon.text.shown import FAILURES, ago, one_line, remedy, render
 
 # What a line about a failure must never tell an agent: who, where, and whose repository.
 

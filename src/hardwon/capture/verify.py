@@ -8,14 +8,13 @@ from typing import Literal
 from msgspec import Struct
 
 from hardwon.capture.attempts import AGAINST_WORD, MEASURED
-from hardwon.clock import ago
 from hardwon.failures import tools
 from hardwon.model.attempt import Outcome
 from hardwon.store import attempts
 from hardwon.store.attempts import AttemptRow
 from hardwon.store.database import Database
 from hardwon.text.normalise import normalised
-from hardwon.text.shown import one_line
+from hardwon.text.shown import ago, one_line
 
 Verdict = Literal["backed", "contradicted", "unproven"]
 _FAILED = ("failure", "rollback")

@@ -185,7 +185,8 @@ def day(when: datetime) -> str:
 
 def last_met(when: datetime) -> str:
     """`last met 3 months ago`; nothing for what is recent."""
-    from hardwon.clock import ago, now, to_microseconds
+    from hardwon.clock import now, to_microseconds
+    from hardwon.text.shown import ago
 
     met = to_microseconds(when)
     return f"last met {ago(met, now())}" if now() - met > _RECENT else ""
@@ -262,6 +263,20 @@ def question(text: str, *, err: bool = False) -> str:
     return "\n".join(hung(text, max(room(err=err) - len(" [y/N]: y"), 1)))
 
 
+def confirmed(text: str, *, err: bool = False, more: tuple[str, str, Callable[[], None]] | None = None) -> bool:
+    """Whether a person says yes; what is no answer is told the choices. `more`: a key, what it shows, and how."""
+    choices = f"y/N/{more[0]}" if more else "y/N"
+    asked = question(text, err=err)
+    while True:
+        answer = str(typer.prompt(f"{asked} [{choices}]", default="n", show_default=False, err=err)).strip().lower()
+        if answer in ("y", "yes", "n", "no"):
+            return answer.startswith("y")
+        if more and answer == more[0]:
+            more[2]()
+        else:
+            say(f"y: yes. n, or Enter alone: no.{f' {more[0]}: show {more[1]}.' if more else ''}", err=err)
+
+
 def asked_again(options: dict[str, str | None]) -> str:
     """The options that were given, for a hint that leads on from there."""
     from shlex import quote
@@ -277,6 +292,18 @@ def project_here(memory: Hardwon) -> str | None:
         return memory.project(os.getcwd())
     except (NotFound, OSError):
         return None
+
+
+Everywhere = Annotated[
+    bool, typer.Option("--everywhere", help="Of all projects; default in a project's folder: of that one.")
+]
+
+
+def of_here(memory: Hardwon, project: str | None, *, everywhere: bool) -> tuple[str | None, str]:
+    """What a list for people is of, where nobody has said: this folder's project; and a line that says so."""
+    here = None if project or everywhere or not memory.exists else project_here(memory)
+    own = next((one for one in memory.store.projects() if one.id == here and one.sessions), None)
+    return (own.id, f"Of {shown(own.name)} alone. Of all projects: add `--everywhere`") if own else (project, "")
 
 
 def need_known(option: str, value: str | None, choices: Iterable[str]) -> None:
@@ -469,8 +496,8 @@ def ask_about_folders(memory: Hardwon) -> None:
     for folder, remote in memory.store.claims().items():
         told = f"{shown(folder)} claims to be a clone of {shown(remote)}, which you already use in another folder."
         if sys.stdin.isatty() and sys.stdout.isatty():
-            asked = question(f"{told} Is it yours? Then it shares that project's lessons.")
-            memory.store.confirm(folder, yes=typer.confirm(asked))
+            asked = f"{told} Is it yours? Then it shares that project's lessons."
+            memory.store.confirm(folder, yes=confirmed(asked))
         else:
             say(f"{told} Until you confirm it (`hardwon status` in a terminal) its sessions get no briefing.", err=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -13,14 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hardwon.cli.app import (
+    Everywhere,
     Json,
     ProjectOption,
     asked_again,
+    confirmed,
     count,
     iso,
     need_known,
+    of_here,
     print_json,
-    question,
     rows_that_fit,
     say,
     short,
@@ -31,7 +34,7 @@ from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
-    from hardwon.model.nouns import Lesson
+    from hardwon.model.nouns import LeftOut, Lesson
 
 
 _ASKS_FOR = re.compile(
@@ -39,6 +42,8 @@ _ASKS_FOR = re.compile(
 )
 _WHOLE_ID = re.compile(r"\b[LF][0-9a-f]{12,32}\b")
 _FEWEST_WORDS = 2
+_POINTS = re.compile(r"(?i)\b(?:it|this|that|them|these|those)\b")
+"""Words that say something only beside what they point at."""
 _LIKE_IT = 0.5
 """The share of their words that two lessons have in common of which a person need keep only one."""
 
@@ -64,6 +69,9 @@ def bootstrap(
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="With --write: write it without asking.")] = False,
+    left_out: Annotated[
+        bool, typer.Option("--left-out", help="List instead what is known and not told, and why.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Print the briefing for a project's next session.
@@ -79,6 +87,9 @@ def bootstrap(
 
     with Hardwon() as memory:
         found = memory.bootstrap(project or ".", agent=agent, task=task, budget=budget)
+        if left_out and not json:
+            _print_left_out(memory, found.left_out)
+            return
         if write is not None:
             keep(write, markdown_of(found), write=yes or not somebody_looks())
         elif json:
@@ -92,8 +103,33 @@ def bootstrap(
             say(found.text)
         else:
             say(markdown_of(found) if format is BootstrapFormat.markdown else hook_json(found))
+        if sys.stdout.isatty() and format is BootstrapFormat.plain and not (json or write) and found.left_out:
+            say("What is known and not told, and why: the same with `--left-out`.", err=True)
         if task and found.text and found.text == memory.bootstrap(project or ".", agent=agent, budget=budget).text:
             say("The task changes nothing here: it is told what any session of this project is.", err=True)
+
+
+def _print_left_out(memory: Hardwon, left_out: Sequence[LeftOut]) -> None:
+    """Failures first, those of most sessions before others; without what agents' own tools refused."""
+    from hardwon.briefing.policy import against_failure
+    from hardwon.cli.failures import error_of
+
+    rows: list[tuple[int, str, str, str]] = []
+    for one in left_out:
+        if one.id.startswith("F") and one.reason != against_failure("agent"):
+            failure = memory.failures.get(one.id).failure
+            rows.append((failure.sessions, short(memory, one.id), error_of(failure), one.reason))
+        elif one.id.startswith("L"):
+            rows.append((0, short(memory, one.id), memory.lessons.get(one.id).lesson.text, one.reason))
+    rows.sort(key=lambda row: -row[0])
+    if not rows:
+        say("Nothing is left out.", err=True)
+        return
+    headings, cells = ("ID", "SESSIONS", "LEFT OUT", "WHY"), [(id, many or "", *rest) for many, id, *rest in rows]
+    kept = rows_that_fit(headings, cells, right=(1,), most_lines=2, besides=_LINES_BELOW)
+    table(headings, cells[:kept], right=(1,), most_lines=2)
+    if more := len(cells) - kept:
+        say(f"{more} more: in a pipe all are listed (`| less`).", err=True)
 
 
 def somebody_looks() -> bool:
@@ -109,7 +145,7 @@ def keep(file: Path, block: str, *, write: bool) -> None:
         say(f"{file} is up to date.", err=True)
         return
     say(change)
-    if write or (somebody_looks() and typer.confirm(question(f"Write this into {file}?"))):
+    if write or (somebody_looks() and confirmed(f"Write this into {file}?")):
         keep_block(file, block)
         say(f"Written into {file}.", err=True)
     else:
@@ -127,6 +163,7 @@ _LINES_BELOW = 4
 def lessons(
     context: typer.Context,
     project: ProjectOption = None,
+    everywhere: Everywhere = False,
     kind: Annotated[str | None, typer.Option(help="pitfall, preference, decision, …")] = None,
     status: Annotated[str | None, typer.Option(help="active, candidate, rejected, …")] = None,
     limit: Annotated[
@@ -135,6 +172,8 @@ def lessons(
     json: Json = False,
 ) -> None:
     """List lessons, the best known first, those that no session is told last.
+
+    In a project's folder those told there, with --everywhere or --json those of all projects.
 
     Example: hardwon lessons --project tidepool --kind preference
     """
@@ -150,7 +189,8 @@ def lessons(
     status = OTHER_NAMES.get(status or "", status)
     need_known("status", status and said_status(status), map(said_status, STATUSES))
     with Hardwon() as memory:
-        found = memory.lessons.list(project=project, kind=kind, status=status)
+        holder, only_here = (project, "") if json else of_here(memory, project, everywhere=everywhere)
+        found = memory.lessons.list(project=holder, kind=kind, status=status)
         if json:
             chosen = found[:limit]
             told = _told(memory, {lesson.project for lesson in chosen})
@@ -162,8 +202,8 @@ def lessons(
     unused = [] if status else [one for one in found if one.status not in ("active", "candidate")]
     found = [one for one in found if one not in unused]
     if not found:
-        asked = "No such lesson is known." if project or kind or status else "No lessons are known."
-        say(asked, err=True)
+        asked = "No such lesson is known." if holder or kind or status else "No lessons are known."
+        say(f"{asked} {only_here}".strip(), err=True)
         return
     several = len({one.project for one in found}) > 1
     rows = [
@@ -178,11 +218,15 @@ def lessons(
     table(headings, rows[:kept], right=(3,), spare=spare)
     if more := len(found) - kept:
         asked = asked_again({"--project": project, "--kind": kind, "--status": status})
+        asked += " --everywhere" if everywhere else ""
         say(f"{more:,} more: `hardwon lessons{asked} --limit {len(found)}`", err=True)
     if unused:
         number = "1 more is" if len(unused) == 1 else f"{len(unused):,} more are"
         asked = asked_again({"--project": project, "--kind": kind, "--status": said_status(unused[0].status)})
+        asked += " --everywhere" if everywhere else ""
         say(f"{number} no longer used: `hardwon lessons{asked}`", err=True)
+    if only_here:
+        say(only_here, err=True)
     wrong = " Wrong? `hardwon review --reject ID`" if status in (None, "active", "candidate") else ""
     say(f"Where one comes from: `hardwon why ID`.{wrong}", err=True)
 
@@ -225,8 +269,10 @@ def remember(
     from hardwon.api import Hardwon
     from hardwon.clock import moment, now
     from hardwon.model.lesson import Kind, Scope
+    from hardwon.text.words import terms
 
-    if text.isascii() and len(text.split()) < _FEWEST_WORDS:
+    words = terms(text)
+    if text.isascii() and (len(text.split()) < _FEWEST_WORDS or len(words) < (2 if _POINTS.search(text) else 1)):
         raise HardwonError(
             f"'{shown(text)}' does not stand by itself: say in a sentence what a later session should know"
         )

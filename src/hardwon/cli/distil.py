@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, cost_of, doing, print_json, progress_bar, say, say_pending, shown
+from hardwon.cli.app import (
+    Json,
+    ProjectOption,
+    confirmed,
+    cost_of,
+    doing,
+    print_json,
+    progress_bar,
+    say,
+    say_pending,
+    shown,
+)
 
 if TYPE_CHECKING:
     from hardwon.harvest.distil.asking import Distilled, Estimate
@@ -93,7 +104,7 @@ def _agreed(cost: Estimate, using: Model) -> bool:
     if not sys.stdin.isatty():
         say("hardwon: cannot ask for confirmation without a terminal: pass --yes", err=True)
         return False
-    return typer.confirm("Go ahead?", err=True)
+    return confirmed("Go ahead?", err=True)
 
 
 def tell(done: Distilled | Estimate) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from hardwon.cli.app import (
+    Everywhere,
     Json,
     ProjectOption,
     asked_again,
@@ -21,6 +21,7 @@ from hardwon.cli.app import (
     iso,
     last_met,
     moment,
+    of_here,
     print_json,
     room_of_tables,
     rows_that_fit,
@@ -31,6 +32,7 @@ from hardwon.cli.app import (
     table,
     thousands,
 )
+from hardwon.cli.table import wrapped
 from hardwon.errors import NotFound
 from hardwon.text.shown import fitted
 
@@ -50,7 +52,9 @@ class _ByIdToo(TyperGroup):
 _ID = re.compile(r"F[0-9a-f]{3,}")
 app = typer.Typer(cls=_ByIdToo)
 BINS = 12
-_LINES_OF_A_ROW = 2
+_LINES_OF_A_ROW, _LINES_OF_A_NARROW_ROW = 2, 3
+_LEFT_OF_AN_ERROR = 21
+"""Characters of a narrow row before the error."""
 _LINES_BELOW = 4
 """Of a screen: what is said below the list, and the prompt."""
 _ROWS = 10
@@ -70,6 +74,7 @@ _LONGEST_PROJECT, _LONGEST_PROJECT_OF_A_NARROW_ROW = 40, 16
 def failures(
     context: typer.Context,
     project: ProjectOption = None,
+    everywhere: Everywhere = False,
     since: Annotated[str | None, typer.Option(help="Only failures since this date, YYYY-MM-DD.")] = None,
     open: Annotated[bool, typer.Option("--open", help="Only failures without a known fix.")] = False,
     all: Annotated[bool, typer.Option("--all", help="Also what is muted, and what agents' own tools refused.")] = False,
@@ -83,6 +88,7 @@ def failures(
 ) -> None:
     """List what failed and what fixed it, the most frequent first.
 
+    In a project's folder what failed there, with --everywhere or --json in all projects.
     A wide terminal also shows the tokens it cost. What a formatter says of each file is one row (not with --json). What
     agents' own tools refused ("File has not been read yet") and what you muted is left out, as in `up`; --all lists it.
 
@@ -108,8 +114,9 @@ def failures(
             print_json([{**described(row), **wasted(cost[row.id])} for row in rows])
             return
         hidden = None if all else False
+        holder, only_here = of_here(memory, project, everywhere=everywhere)
         which = Counted(
-            memory.project(project),
+            memory.project(holder),
             (to_microseconds(moment(since)), EVER[1]),
             fixed=False if open else None,
             of_agents=hidden,
@@ -127,17 +134,21 @@ def failures(
                 err=True,
             )
         if shown_:
-            in_projects = [] if project else _names_of_projects(memory, shown_)
-            shown_ = shown_[: _print_list(memory, shown_, in_projects, cost, whole=limit is not None)]
+            in_projects = [] if holder else _names_of_projects(memory, shown_)
+            below = _LINES_BELOW + bool(only_here)
+            shown_ = shown_[: _print_list(memory, shown_, in_projects, cost, below, whole=limit is not None)]
             say_of_a_kind(shown_)
         else:
             say("No failures found.", err=True)
-        asked = asked_again({"--project": project, "--since": since}) + (" --open" if open else "")
+        asked = asked_again({"--project": project, "--since": since})
+        asked += (" --everywhere" if everywhere else "") + (" --open" if open else "")
         if known > len(shown_):
             whole = f"{asked} --all" if all else asked
             say(f"{known - len(shown_)} more: `hardwon failures{whole} --limit {known}`", err=True)
         if besides > known:
             say(f"{besides - known} refused by agents' own tools, or muted: `hardwon failures{asked} --all`", err=True)
+        if only_here:
+            say(only_here, err=True)
 
 
 def say_of_a_kind(rows: Sequence[Failing]) -> None:
@@ -165,11 +176,17 @@ def _names_of_projects(memory: Hardwon, rows: list[Failing]) -> list[str]:
 
 
 def _print_list(
-    memory: Hardwon, rows: list[Failing], in_projects: list[str], cost: dict[str, FailureCost], *, whole: bool
+    memory: Hardwon,
+    rows: list[Failing],
+    in_projects: list[str],
+    cost: dict[str, FailureCost],
+    below: int,
+    *,
+    whole: bool,
 ) -> int:
     """Returns how many rows were printed: all, or those that fit the screen."""
     if room_of_tables() < _WIDE:
-        return _print_narrow_list(memory, rows, in_projects, whole=whole)
+        return _print_narrow_list(memory, rows, in_projects, below, whole=whole)
     times = {row.failure.id: [at for id in row.ids for at in cost[id].times] for row in rows}
     first, last = min(map(min, times.values())), max(map(max, times.values()))
     cells = []
@@ -192,31 +209,26 @@ def _print_list(
     headings = ("ID", "TIMES", "SESSIONS", "TOKENS", f"{day(first)[2:7]}…{day(last)[2:7]}", "LAST", "ERROR", "WORKED")
     columns = [*headings, *(["PROJECT"] if in_projects else [])]
     look: dict[str, Any] = {"right": (1, 2, 3), "spare": (4, 5, 1, 3), "most_lines": _LINES_OF_A_ROW}
-    kept = len(cells) if whole else rows_that_fit(columns, cells, besides=_LINES_BELOW, **look)
+    kept = len(cells) if whole else rows_that_fit(columns, cells, besides=below, **look)
     table(columns, cells[:kept], **look)
     return kept
 
 
-def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[str], *, whole: bool) -> int:
-    usual, many = Counter(name.partition(" +")[0] for name in in_projects).most_common(1)[0] if in_projects else ("", 0)
-    column = bool(in_projects) and 2 * many <= len(rows)
+def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[str], below: int, *, whole: bool) -> int:
+    wide = room_of_tables() - _LEFT_OF_AN_ERROR - max((len(name) + 2 for name in in_projects), default=0)
     lines: list[tuple[object, ...]] = []
     for at, row in enumerate(rows):
         failure, said = row.failure, row_of(row)
-        if in_projects and not column and in_projects[at].partition(" +")[0] != usual:
-            said = f"({in_projects[at]}) {said}"
         fixed = fitted(worked(failure), _LONGEST_FIX)
-        said = said if fixed else ", ".join(filter(None, (said, last_met(failure.last_seen))))
-        lines.append((short(memory, failure.id), failure.sessions, said, *([in_projects[at]] if column else [])))
+        age = "" if fixed else last_met(failure.last_seen).removeprefix("last met ")
+        if age and (whole or len(wrapped(f"{said} ({age})", wide)) <= _LINES_OF_A_NARROW_ROW):
+            said += f" ({age})"
+        lines.append((short(memory, failure.id), failure.sessions, said, *in_projects[at : at + 1]))
         if fixed:
-            lines.append(("", "", fixed, *([""] if column else [])))
-    columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if column else []))
-    besides = _LINES_BELOW
-    if in_projects and not column:
-        say(f"Of all projects; rows that name none are of {shown(usual)}. This folder's: `-p .`")
-        besides += 2
-    look: dict[str, Any] = {"right": (1,), "most_lines": _LINES_OF_A_ROW}
-    kept = len(lines) if whole else rows_that_fit(columns, lines, besides=besides, **look)
+            lines.append(("", "", fixed, *([""] if in_projects else [])))
+    columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if in_projects else []))
+    look: dict[str, Any] = {"right": (1,), "most_lines": 0 if whole else _LINES_OF_A_NARROW_ROW}
+    kept = len(lines) if whole else rows_that_fit(columns, lines, besides=below, **look)
     if 1 < kept < len(lines) and not lines[kept][0]:
         kept -= 1  # an error is not parted from what worked
     table(columns, lines[:kept], **look)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import time
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _MAX_EXPLAINED = 20
 _NOTES_SHOWN = 5
+_ELSEWHERE = re.compile(r"[a-z][a-z+]+://|[\w.-]+@[\w.-]+:")
+"""How the address of a repository begins that is no folder."""
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take after a harvest; what is left comes with the next."""
 
@@ -33,7 +36,8 @@ def harvest(
     paths: Annotated[list[Path] | None, typer.Argument(help="Session files, or folders of them.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Read every session on this machine.")] = False,
     git: Annotated[
-        Path | None, typer.Option("--git", help="A git repository that contains agents' logs; nothing is checked out.")
+        str | None,
+        typer.Option("--git", help="A local clone that contains agents' logs in its commits; nothing is checked out."),
     ] = None,
     ref: Annotated[list[str] | None, typer.Option("--ref", help="With --git: only this branch, tag or ref.")] = None,
     top: Annotated[int | None, typer.Option(help="Read only this many new sessions, the most valuable.", min=1)] = None,
@@ -60,15 +64,18 @@ def harvest(
 
     if sum((bool(paths), all_, git is not None)) != 1:
         raise typer.BadParameter("name files or folders, or pass --all, or --git with a repository")
+    if git and _ELSEWHERE.match(git):
+        raise NotFound(f"--git reads a clone on this machine: `git clone {git}`, then `hardwon harvest --git FOLDER`")
+    clone = Path(git) if git is not None else None
     if ref and git is None:
         raise typer.BadParameter("--ref needs --git with a repository")
-    if git and (llm or top):
+    if clone and (llm or top):
         raise typer.BadParameter("--git reads all that is new; it takes no --top")
     with Hardwon() as memory:
-        if git and dry_run:
-            _kept_in_git(memory.sessions.kept_in_git(git, refs=ref or [], mine=mine), json=json)
+        if clone and dry_run:
+            _kept_in_git(memory.sessions.kept_in_git(clone, refs=ref or [], mine=mine), json=json)
             return
-        found = [] if git else memory.discover() if all_ else _named(paths or [])
+        found = [] if clone else memory.discover() if all_ else _named(paths or [])
         if dry_run:
             with progress_bar() as progress:
                 report, estimate = _rehearsed(memory, found, top, mine, llm, progress)
@@ -85,8 +92,8 @@ def harvest(
         memory.writing()  # the store is made, or brought up to date, before anything is counted
         known = memory.store.totals()
         with progress_bar() as progress:
-            if git:
-                report = memory.sessions.harvest_git(git, refs=ref or [], mine=mine, progress=progress)
+            if clone:
+                report = memory.sessions.harvest_git(clone, refs=ref or [], mine=mine, progress=progress)
             else:
                 report = _harvested(memory, found, top, mine, executor, progress)
             if all_:
@@ -96,7 +103,7 @@ def harvest(
         if json:
             print_json(_contract(report, explain=explain) | ({"llm": distilled} if llm else {}))
             return
-        _summary(report, memory.store.totals(), known, _looked(git) if git or all_ else "")
+        _summary(report, memory.store.totals(), known, _looked(clone) if clone or all_ else "")
         if explain:
             _explain(report)
         if distilled is not None:

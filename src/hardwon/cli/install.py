@@ -13,11 +13,11 @@ import typer
 from hardwon.cli.app import (
     Json,
     ask_about_folders,
+    confirmed,
     cost_of,
     count,
     is_here,
     print_json,
-    question,
     say,
     short_path,
     table,
@@ -132,7 +132,7 @@ def _ask_to_measure(*, yes: bool) -> None:
     )
     if not is_here("measure"):
         say("The result needs statistics packages that are not installed yet: `hardwon extras add measure`.")
-    config.save(_home(), "experiment", "on" if typer.confirm("Measure whether it helps?") else "off")
+    config.save(_home(), "experiment", "on" if confirmed("Measure whether it helps?") else "off")
 
 
 def _ask_to_distil() -> None:
@@ -152,7 +152,7 @@ def _ask_to_distil() -> None:
     )
     if cost is not None and cost.sessions:
         say(f"For the sessions read so far: {cost_of(cost)}")
-    config.save(_home(), "distil", models[0] if typer.confirm(f"Let {models[0]} read them?") else "off")
+    config.save(_home(), "distil", models[0] if confirmed(f"Let {models[0]} read them?") else "off")
 
 
 def uninstall(
@@ -208,7 +208,7 @@ def _purge(home: Path, yes: bool, json: bool) -> None:
     is_ours = any((home / name).exists() for name in (DATABASE, MIRROR, "config.toml"))
     if not is_ours or home in (Path.home(), *Path.home().parents):
         raise HardwonError(f"{home} holds more than Hardwon's files: delete what you do not need by hand")
-    if not yes and not typer.confirm(question(f"Delete {home} and everything Hardwon has learned?")):
+    if not yes and not confirmed(f"Delete {home} and everything Hardwon has learned?"):
         say("Nothing was deleted.")
         return
     if end(home) and not json:
@@ -266,7 +266,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if json:
         print_json(shown)
         return
-    table(("AGENT", "ITS FOLDER IS HERE", "USES HARDWON", "TO DO"), [_row(entry) for entry in shown])
+    table(("AGENT", "FOUND", "HARDWON", "TO DO"), [_row(entry) for entry in shown])
     if last := [_run(entry["agent"], run) for entry in shown for run in entry["runs"]]:
         say()
         table(("AGENT", "HOOK", "LAST RUN", "WHAT CAME OF IT"), last)
@@ -331,9 +331,11 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
             print_json({"changes": told, "backups": [], "done": False})
         else:
             _say_diff("\n\n".join(entry["diff"] for entry in told), whole=True) if changes else say(nothing)
+            if changes:
+                say("A dry run: nothing was changed.")
         return False
     if not json:
-        _say_diff("\n\n".join(entry["diff"] for entry in told), whole=whole or not sys.stdout.isatty())
+        _say_diff("\n\n".join(entry["diff"] for entry in told), whole=whole)
     if not yes:
         if not sys.stdin.isatty():
             raise HardwonError("cannot ask for confirmation without a terminal: pass --yes")
@@ -350,18 +352,17 @@ def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing
 
 def _wanted(told: list[dict[str, str]], *, whole: bool) -> bool:
     """Whether a person says yes; `d` shows the whole change first."""
-    if not whole:
-        pressed = typer.prompt("Make this change? y/N, or d for the whole of it", default="n", show_default=False)
-        if pressed.strip().lower() != "d":
-            return pressed.strip().lower() in ("y", "yes")
+
+    def show() -> None:
         _say_diff("\n\n".join(entry["diff"] for entry in told), whole=True)
-    return str(typer.prompt("Make this change? y/N", default="n", show_default=False)).strip().lower() in ("y", "yes")
+
+    return confirmed("Make this change?", more=None if whole else ("d", "the whole of it", show))
 
 
 def _say_diff(diff: str, *, whole: bool) -> None:
     lines = diff.split("\n")
     kept = len(lines) if whole else _DIFF_LINES
-    more = f"… and {len(lines) - kept} more lines\n" if len(lines) > kept else ""
+    more = f"… and {len(lines) - kept} more lines: `--diff` shows them\n" if len(lines) > kept else ""
     (say if sys.stdout.isatty() else typer.echo)("\n".join(lines[:kept]) + f"\n{more}")
 
 

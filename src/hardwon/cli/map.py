@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from hardwon.model.nouns import Map
 
 _ROWS = 10
+_EVERYDAY = re.compile(r"git (?!submodule|subtree|lfs|annex)")
+"""What is run in every project: no news to whoever asks about this one."""
+_EVERYDAY_LEFT_OUT = 16
 _MANY_SESSIONS = 10
 _IN_ONE = re.compile(r"(?:[\w-]+: )?\w+ in 1 of (\d+) sessions(?! about| with)")
 """What the map says of files and commands that one session went to."""
@@ -48,7 +51,8 @@ def map_(
     """Suggest the files and commands that a task will probably need.
 
     Based on what earlier sessions read, edited and ran. These are suggestions: check before you rely on them. Default:
-    the project of the current folder. What one session of many went to is left out, except with --limit or --json.
+    the project of the current folder. What one session of many went to is left out, except with --limit or --json, and
+    git's everyday commands, except for a task or with --json.
 
     Example: hardwon map "retry failed uploads" --project tidepool
     """
@@ -59,7 +63,8 @@ def map_(
     with Hardwon() as memory:
         wanted = project or (said if _is_project(memory, said, task) else ".")
         task = task or ("" if wanted == said else said)
-        found = memory.map(wanted, task=task, limit=limit or _ROWS)
+        most = limit or _ROWS
+        found = memory.map(wanted, task=task, limit=most if json else most + _EVERYDAY_LEFT_OUT)
         others = "" if found.files or found.commands else held_back(memory, wanted)
         if svg is not None:
             from hardwon.durable import write_whole
@@ -71,7 +76,7 @@ def map_(
     elif not found.files and not found.commands:
         say(f"Nothing is known of this project's files yet.{others}", err=True)
     else:
-        _print(found, task=task, whole=limit is not None)
+        _print(found, most, task=task, whole=limit is not None)
 
 
 def _is_project(memory: Hardwon, words: str, task: str) -> bool:
@@ -84,10 +89,11 @@ def _is_project(memory: Hardwon, words: str, task: str) -> bool:
         return "several" in str(error)
 
 
-def _print(found: Map, *, task: str, whole: bool) -> None:
+def _print(found: Map, most: int, *, task: str, whole: bool) -> None:
+    own = [one for one in found.commands if task or not _EVERYDAY.match(one.command)]
     all_rows = {
-        "FILE": [(one.path, one.why) for one in found.files],
-        "COMMAND": [(one.command, one.why) for one in found.commands],
+        "FILE": [(one.path, one.why) for one in found.files[:most]],
+        "COMMAND": [(one.command, one.why) for one in own[:most]],
     }
     of_all = _number_of_sessions([why for rows in all_rows.values() for _, why in rows])
     if task and not any(_ABOUT_IT.search(row[1]) for rows in all_rows.values() for row in rows):
@@ -96,7 +102,8 @@ def _print(found: Map, *, task: str, whole: bool) -> None:
     told = all_rows if whole or not any(telling.values()) else telling
     parts = [(heading, rows) for heading, rows in told.items() if rows]
     if of_all:
-        say(f"Of {of_all} sessions that touched files or ran commands, the likeliest first:\n")
+        by = ", by the task and by what lately was touched" if task else " (often, and lately)"
+        say(f"Of {of_all} sessions that touched files or ran commands, the likeliest first{by}:\n")
     for number, (heading, rows) in enumerate(parts):
         say() if number else None
         table(

@@ -11,10 +11,12 @@ from hardwon.cli.app import Json, ProjectOption, bars, count, print_json, progre
 
 if TYPE_CHECKING:
     from hardwon.measure.map_replay import Share
-    from hardwon.measure.report import Rate, Report, Way
+    from hardwon.measure.report import ProjectReport, Rate, Report, Way
 
 
 _MAX_MAPS_SHOWN = 2
+_FEWEST_CASES = 5
+"""Of fewer, no share is told."""
 _WAYS = {
     "newest_three": "the newest three",
     "most_recent": "newest first",
@@ -83,7 +85,7 @@ def _print(report: Report, *, details: bool) -> None:
     say(
         f"{verdict(report)}\n\n"
         f"{count(report.sessions, 'session')} met {count(report.errors, 'error')}; an earlier session of the same "
-        f"project had met {report.foreseeable} of them ({_percent(before)}, {_interval(before)}). Meeting them again "
+        f"project had met {report.foreseeable} of them{_in_brackets(before)}. Meeting them again "
         f"cost {_calls(report.repeated_calls)} and {report.repeated_tokens:,} tokens.\n"
         "An error counts once a session, without those of agents' own tools, as in `hardwon up`. Here the line of "
         "output that says most decides what is the same error, so that Hardwon does not grade itself: the numbers "
@@ -94,8 +96,8 @@ def _print(report: Report, *, details: bool) -> None:
     if report.foreseeable_anywhere:
         recalled = report.intervals["recalled_rate"]
         say(
-            f"\nOf the {report.foreseeable_anywhere} that any project had met before, {report.recalled} "
-            f"({_percent(recalled)}, {_interval(recalled)}) would have been recognised when they happened; an earlier "
+            f"\nOf the {report.foreseeable_anywhere} that any project had met before, "
+            f"{report.recalled}{_in_brackets(recalled)} would have been recognised when they happened; an earlier "
             f"session had solved {report.fix_existed} of them."
         )
     _print_time(report)
@@ -107,17 +109,12 @@ def verdict(report: Report) -> str:
     """What was foreseen, and at what cost, for somebody who reads no table. That it helped, no replay can say."""
     if not report.foreseeable:
         return "Too early to tell: no error has come up in two sessions of a project yet."
-    named = report.intervals["foreseen_rate"]
-    true = report.intervals["precision"]
-    lines = f"; {_percent(true)} of its {count(report.lines_shown, 'line')} came true" if report.lines_shown else ""
-    spent = f", at {report.failure_tokens_p50} tokens of failures a session (median)" if report.lines_shown else ""
     where = [one.project for one in report.projects if one.foreseen]
-    if len(where) == 1 and len(report.projects) > 1:
-        lines = f", all of them in {shown(where[0])}{lines}"
+    lines = f", all of them in {shown(where[0])}" if len(where) == 1 and len(report.projects) > 1 else ""
     answered = f"{report.recalled_with_fix} would have been answered with a known fix"
     return (
-        f"Of {count(report.foreseeable, 'error')} that came back, the briefing named {report.foreseen} beforehand "
-        f"({_percent(named)}, {_interval(named)}){lines}{spent}. When they happened, {answered}. {_compared(report)}"
+        f"Of {count(report.foreseeable, 'error')} that came back, the briefing named {report.foreseen} beforehand"
+        f"{lines}{_compared(report)}. When they happened, {answered}.\n"
         "Whether being told changes anything, only an experiment shows: `hardwon config experiment on`."
     )
 
@@ -130,17 +127,15 @@ def _compared(report: Report) -> str:
     name = max(simple, key=lambda name: simple[name].foreseen)
     ours, theirs = report.intervals["foreseen_rate"], simple[name].intervals["foreseen_rate"]
     apart = (ours.low or 0) > (theirs.high or 1) or (ours.high or 1) < (theirs.low or 0)
-    said = "" if apart else ": too close to tell apart"
-    return (
-        f"The best simple method ({_WAYS.get(name, name)}) named {simple[name].foreseen} "
-        f"({_percent(theirs)}, {_interval(theirs)}){said}. "
-    )
+    said = "" if apart else ", too close to tell apart"
+    return f"; the best simple method ({_WAYS.get(name, name)}) named {simple[name].foreseen}{said}"
 
 
 def _print_maps(report: Report, *, details: bool) -> None:
     """Whether the map would have led sessions where they went."""
     most = len(report.maps) if details else _MAX_MAPS_SHOWN
-    told = [one for one in report.maps if one.edited["the map"].n or one.commands["the map"].n]
+    told = [one for one in report.maps if max(one.edited["the map"].n, one.commands["the map"].n) >= _FEWEST_CASES]
+    told.sort(key=lambda one: -one.edited["the map"].n)
     if told:
         say(
             "\nOf the known files and commands that a session then needed, how many `hardwon map` had in its top ten:\n"
@@ -159,7 +154,7 @@ def _print_maps(report: Report, *, details: bool) -> None:
 
 
 def _share(found: Share) -> str:
-    return "-" if found.value is None else f"{found.value:.0%}"
+    return "-" if found.value is None or found.n < _FEWEST_CASES else f"{found.value:.0%}"
 
 
 def _print_ways(report: Report, *, details: bool) -> None:
@@ -168,12 +163,12 @@ def _print_ways(report: Report, *, details: bool) -> None:
     rows = []
     for name, way in ways.items():
         ours: Way | None = getattr(way, "ours", None)
-        named = way.intervals["foreseen_rate"]
+        named, true = way.intervals["foreseen_rate"], way.intervals["precision"]
         rows.append(
             (
                 name,
-                f"{_percent(named)} ({_interval(named)})" if named.low is not None else _percent(named),
-                f"{_percent(way.intervals['precision'])} of {way.lines_shown}",
+                _percent(named) + (f" ({_interval(named)})" if _interval(named) else ""),
+                _percent(true) + (f" of {true.n}" if true.n >= _FEWEST_CASES else ""),
                 way.failure_tokens_p50,
                 _percent(ours.intervals["foreseen_rate"]) if ours else "",
             )
@@ -209,11 +204,18 @@ def _print_projects(report: Report) -> None:
     table(
         ("PROJECT", "SESSIONS", "ERRORS", "SEEN BEFORE", "FORESEEN", "RECOGNISED", "LINES CAME TRUE"),
         [(each.project, each.sessions, each.errors, each.foreseeable, each.foreseen, each.recalled,
-          "-" if each.precision is None else f"{each.precision:.0%} of {each.lines_shown}")
+          _share_of_lines(each))
          for each in told],
         right=(1, 2, 3, 4, 5),
         spare=(5,),
     )  # fmt: skip
+
+
+def _share_of_lines(project: ProjectReport) -> str:
+    true, shown = project.precision, project.lines_shown
+    if true is None:
+        return "-"
+    return f"{true:.0%} of {shown}" if shown >= _FEWEST_CASES else f"{true * shown:.0f} of {shown}"
 
 
 def _calls(count: int) -> str:
@@ -221,8 +223,16 @@ def _calls(count: int) -> str:
 
 
 def _percent(rate: Rate, digits: int = 0) -> str:
-    return "-" if rate.value is None else f"{rate.value:.{digits}%}"
+    if rate.value is None or rate.n >= _FEWEST_CASES:
+        return "-" if rate.value is None else f"{rate.value:.{digits}%}"
+    return f"{rate.value * rate.n:.0f} of {rate.n}"
+
+
+def _in_brackets(rate: Rate) -> str:
+    """A share with its interval; nothing of few cases."""
+    return f" ({_percent(rate)}, {_interval(rate)})" if _interval(rate) else ""
 
 
 def _interval(rate: Rate) -> str:
-    return "" if rate.low is None or rate.high is None else f"{rate.low:.0%} to {rate.high:.0%}"
+    few = rate.n < _FEWEST_CASES
+    return "" if few or rate.low is None or rate.high is None else f"{rate.low:.0%} to {rate.high:.0%}"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hardwon.store.failures import FailureRow, FixRow
 
 
-_SAID_SHOWN = 20
+SAID_SHOWN = 20
 _LED_IN = 20
 _EVENTS_LOOKED_AT = 200
 _NOBODY = ("harvest", "decay")
@@ -43,7 +43,7 @@ def review(
     kind: Annotated[str | None, typer.Option(help="Only lessons of this kind.")] = None,
     rule: Annotated[str | None, typer.Option(help="Only lessons found by this rule; see `hardwon rules`.")] = None,
     trust: Annotated[str | None, typer.Option(help="Only lessons with this trust: claimed or untrusted.")] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List what is waiting, best first.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List what is waiting, best first; in a pipe, too.")] = False,
     promote: Annotated[
         list[str] | None,
         typer.Option(
@@ -126,11 +126,12 @@ def review(
                 raise HardwonError("no filter given: pass --project, --kind, --rule or --trust")
             verb = "promote" if promote_all else "reject"
             _told(memory, [_decide(memory, entry.lesson.id, verb, why) for entry in pending], json)
-        elif list_ or json:
+        elif list_ or json or not (sys.stdin.isatty() and sys.stdout.isatty()):
             fixes = [] if kind or rule or trust else _waiting_fixes(memory, project)
             _listed(memory, pending, fixes, json)
-        elif not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise HardwonError("review needs a terminal; in a script use --list, --approve ID or --reject ID")
+            if not (list_ or json):
+                say("
+To decide: in a terminal, or with --approve ID or --reject ID.", err=True)
         elif not pending and not memory.review.conflicts(project=project):
             say(fixes_too(memory, project) or _nothing(memory, project))
         else:
@@ -158,7 +159,14 @@ def said_too(memory: Hardwon, project: str | None) -> str:
     """A line about the sentences that wait besides; empty where none does."""
     said = memory.review.count_said(project=project)
     asked = asked_again({"--project": project})
-    return f"{count(said, 'sentence')} of yours may be a rule: `hardwon review --said{asked}`." if said else ""
+    return f"{likeliest(said)}: `hardwon review --said{asked}`." if said else ""
+
+
+def likeliest(said: int) -> str:
+    """How many sentences somebody should look at; of many, no more than are worth it."""
+    if said > SAID_SHOWN:
+        return f"{SAID_SHOWN} sentences of yours, the likeliest rules"
+    return f"{count(said, 'sentence')} of yours that may be a rule"
 
 
 def _nothing(memory: Hardwon, project: str | None) -> str:
@@ -191,10 +199,10 @@ def _typed(memory: Hardwon, project: str | None, json: bool, *, list_: bool) -> 
 
         SaidScreen(memory, waiting).run()
     elif waiting:
-        in_projects = _projects_of(memory, [one.id.partition("/")[0] for one in waiting[:_SAID_SHOWN]])
+        in_projects = _projects_of(memory, [one.id.partition("/")[0] for one in waiting[:SAID_SHOWN]])
         rows = [
             (f"{short(memory, source)}/{place}", shown(one.text, 200), in_projects.get(source, ""))
-            for one in waiting[:_SAID_SHOWN]
+            for one in waiting[:SAID_SHOWN]
             for source, _, place in [one.id.partition("/")]
         ]
         table(("ID", "TYPED", "PROJECT"), rows, spare=(2,) if len({row[2] for row in rows}) < 2 else ())

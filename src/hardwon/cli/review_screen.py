@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hardwon.cli.app import count, day, short, shown
+from hardwon.cli.review import SAID_SHOWN
 from hardwon.cli.table import wrapped
 from hardwon.cli.why import learned_from, who_said
 from hardwon.errors import HardwonError
@@ -48,7 +49,8 @@ _HELP_WITH_CONFLICTS = (
     "A number keeps that lesson and retires the others.  b: sessions are told both.  s: leave it for later.  "
     "u: take the last decision back.  q: stop, and keep them."
 )
-_WHY = "why:  "
+_WHY = "why (Enter when done, Escape to go back): "
+_ENTER, _BACKSPACE, _CLEAR = b"\r\n", b"\x7f\b", b"\x15"
 _MAX_SOURCES_SHOWN = 3
 
 
@@ -76,29 +78,63 @@ class Keys:
             return msvcrt.getwch().lower()
         first = os.read(self._terminal, 1)
         if first == b"\x1b":  # the letters that follow were not typed
-            self._skip_sequence()
+            self._is_alone()
             return ""
         return first.decode(errors="ignore").lower() if first else "q"
 
-    def _skip_sequence(self) -> None:
-        """`ESC O x`, or `ESC [` and what stands before the first letter or `~`."""
+    def _is_alone(self) -> bool:
+        """Whether Escape was pressed; else the rest of a key is skipped.
+
+        `ESC O x`, or `ESC [` and what stands before the first letter or `~`.
+        """
         kind = self._rest()
         while kind in (b"[", b"O"):
             byte = self._rest()
             if kind == b"O" or not byte or byte.isalpha() or byte == b"~":
-                return
+                break
+        return not kind
 
     def _rest(self) -> bytes:
         """The next byte of a key; nothing when there is none."""
         return os.read(self._terminal, 1) if select.select([self._terminal], [], [], _REST)[0] else b""
 
     def line(self, prompt: str, before: str) -> str:
-        """A line that starts out as `before` and can be edited."""
+        """A line that starts out as `before` and can be edited; empty where Ctrl-C leaves it."""
         self.__exit__(None, None, None)
         try:
             return _edited(prompt, before)
+        except (KeyboardInterrupt, EOFError):
+            return ""
         finally:
             self.__enter__()
+
+    def typed(self, prompt: str) -> str | None:
+        """A new line; None where Escape or Ctrl-C leaves it."""
+        if sys.platform == "win32":
+            return self.line(prompt, "")
+        out = sys.stdout
+        line = b""
+        try:
+            while True:
+                said = line.decode(errors="ignore")
+                out.write(f"\r\x1b[K{prompt}{said[len(prompt) - Console().width + 1 :]}")
+                out.flush()
+                byte = os.read(self._terminal, 1)
+                if byte == b"\x1b":
+                    if self._is_alone():
+                        return None
+                elif not byte or byte in _ENTER:
+                    return said
+                elif byte in _BACKSPACE:
+                    line = said[:-1].encode()
+                elif byte == _CLEAR:
+                    line = b""
+                elif byte >= b" ":
+                    line += byte
+        except KeyboardInterrupt:
+            return None
+        finally:
+            out.write("\n")
 
 
 def _edited(prompt: str, before: str) -> str:
@@ -256,8 +292,9 @@ class Screen:
             if pressed == "y":
                 self._decided(self._memory.review.promote(id), "approved")
             elif pressed in ("n", "w"):
-                why = self._keys.line(_WHY, "") if pressed == "w" else ""
-                self._decided(self._memory.review.reject(id, why=why), "rejected")
+                why = self._keys.typed(_WHY) if pressed == "w" else ""
+                if why is not None:
+                    self._decided(self._memory.review.reject(id, why=why), "rejected")
             elif pressed == "e":
                 self._edit(considered)
             elif pressed == "m":
@@ -343,9 +380,6 @@ _HELP_OF_SAID = (
 _CHARACTERS_BEFORE, _CHARACTERS_AROUND = 200, 300
 
 
-_AT_ONCE = 20
-
-
 class SaidScreen:
     """Goes through sentences, the best first; what is decided is written at once."""
 
@@ -355,7 +389,7 @@ class SaidScreen:
         self._at = 0
         self._done: list[tuple[int, list[int]]] = []
         """(place, events) of what was decided, for undo."""
-        self._asked = _AT_ONCE
+        self._asked = SAID_SHOWN
         """How many are shown before it asks whether to go on."""
         self._page, self._keys = ReviewPage(), Keys()
 
@@ -382,7 +416,7 @@ class SaidScreen:
         self._page.say(f"{left:,} less likely ones are left: g to go on, u to undo, any other key to quit", "dim")
         pressed = self._keys.key()
         if pressed == "g":
-            self._asked += _AT_ONCE
+            self._asked += SAID_SHOWN
         elif pressed == "u":
             self._undo()
         return pressed in ("g", "u") and self._goes_on()
@@ -401,8 +435,9 @@ class SaidScreen:
         if pressed == "y":
             self._decided(lambda: review.keep_said(one.id), "approved")
         elif pressed in ("n", "w"):
-            why = self._keys.line(_WHY, "") if pressed == "w" else ""
-            self._decided(lambda: review.drop_said(one.id, why=why), "rejected")
+            why = self._keys.typed(_WHY) if pressed == "w" else ""
+            if why is not None:
+                self._decided(lambda: review.drop_said(one.id, why=why), "rejected")
         elif pressed == "e":
             if (words := self._keys.line("> ", one.text).strip()) and words != one.text:
                 self._decided(lambda: review.edit(review.keep_said(one.id), text=words), "approved in these words")

@@ -220,7 +220,9 @@ def _inspected(named: str) -> Transcript:
     from hardwon.failures.ledger import inspected
 
     path = Path(named)
-    if path.exists() or not _ID.fullmatch(named):
+    if not path.exists() and not _ID.fullmatch(named):
+        raise NotFound(f"no such file or session: {shown(named)}")
+    if path.exists():
         return inspected(path)
     with Hardwon() as memory:
         known = memory.sessions.get(full_id(memory, named, sessions=True)).session

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hardwon.cli.app import (
+    Everywhere,
     Json,
     ProjectOption,
+    asked_again,
     day,
     iso,
     moment,
     need_known,
+    of_here,
     our_name,
     print_json,
     progress_bar,
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 
 _LINES_OF_A_PASSAGE = 3
 _CHARACTERS_OF_A_TASK = 160
+_HOW = re.compile(r"(?i)\bhow (?:do|to|can|should|are|is)\b|\bcommand\b")
+_TO_DO = re.compile(r"(?i)\b(?:run|tests?|build|compile|lint|check|typecheck|format|start|install|deploy|release)\b")
+"""With the above a question that the commands of a project answer, not what was said."""
 _ID = re.compile(r"[LFSAX][0-9a-f]{6,32}")
 
 
@@ -50,6 +56,7 @@ def search(
     ] = None,
     kind: Annotated[str | None, typer.Option(help="pitfall, preference, …; for failures, the family.")] = None,
     project: ProjectOption = None,
+    everywhere: Everywhere = False,
     agent: Annotated[str | None, typer.Option(help="Only sessions of this agent, such as claude-code.")] = None,
     status: Annotated[str | None, typer.Option(help="active, candidate, …; for attempts, the outcome.")] = None,
     since: Annotated[str | None, typer.Option(help="From this date, YYYY-MM-DD.")] = None,
@@ -62,7 +69,8 @@ def search(
     """Search lessons, failures, attempts, documents, interactions, and what was said and done in sessions.
 
     Searches by words and, with the extra `semantic`, by meaning; sessions by words only. The query is plain text
-    without special syntax, except that an exact match of a "quoted phrase" ranks higher.
+    without special syntax, except that an exact match of a "quoted phrase" ranks higher. In a project's folder it
+    searches that project, with --everywhere or --json all of them.
 
     For a session it shows the best passage: > is what the user said, $ a command, ! an error, ~ a changed file; other
     lines are the agent's.
@@ -83,11 +91,12 @@ def search(
     end = moment(until, "--until")
     kind = next((family for family, said in SAID_KINDS.items() if said == kind), kind)
     with Hardwon() as memory:
+        holder, only_here = (project, "") if json else of_here(memory, project, everywhere=everywhere)
         found = memory.search(
             query,
             type=type_,
             kind=kind,
-            project=project,
+            project=holder,
             agent=agent,
             status=OTHER_NAMES.get(status or "", status),
             since=moment(since),
@@ -120,7 +129,7 @@ def search(
     else:
         if not passages and not any(hit.parts.get("lexical") for hit in hits):
             say("None of these words were found. Nearest in meaning:", err=True)
-        failing = _failing(memory, hits, project)
+        failing = _failing(memory, hits, holder)
         rows = [
             (
                 short(memory, failing[hit.id].failure.id if hit.id in failing else hit.id),
@@ -139,6 +148,11 @@ def search(
             say("SAID AND DONE IN SESSIONS" if not rows else "\nSAID AND DONE IN SESSIONS")
         for hit in passages:
             _tell(memory, hit, names.get(hit.project, ""), query)
+    if only_here:
+        say(only_here, err=True)
+    if _HOW.search(query) and (asked := _TO_DO.findall(query)):
+        where = asked_again({"-p": project or ("" if holder else "PROJECT")})
+        say(f"The commands that worked: `hardwon how {asked[-1]}{where}`", err=True)
 
 
 def _need_known(memory: Hardwon, kind: str | None, status: str | None, agent: str | None) -> None:

@@ -4,8 +4,10 @@ the next session is told, and the next step."""
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from glob import glob
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -23,6 +25,7 @@ from hardwon.cli.app import (
     green,
     is_here,
     last_met,
+    of_here,
     our_name,
     print_json,
     progress_bar,
@@ -37,6 +40,7 @@ from hardwon.cli.app import (
     upgraded,
 )
 from hardwon.cli.failures import row_of, worked
+from hardwon.cli.review import likeliest
 from hardwon.cli.table import cut_in_code, hung, width
 from hardwon.errors import HardwonError, NotFound
 
@@ -56,7 +60,7 @@ _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take once the screen is shown; what is left comes with the next run."""
 _PROJECTS_COMPARED = 12
 _FAILURES_SHOWN, _STATEMENTS_SHOWN, _HABITS_SHOWN, _LINES_SHOWN = 3, 3, 2, 4
-_FAILURES_COUNTED = 1000
+_FAILURES_COUNTED, _REASONS_SHOWN = 1000, 2
 _TALL = 30
 """Lines of a terminal that have room for all that; a lower one is shown one less of each, and no empty lines."""
 _NARROWEST, _WIDEST = 60, 140
@@ -77,6 +81,8 @@ class _Screen(NamedTuple):
     failing: Sequence[Failing]
     kinds: int
     """Failures that came back, of which those are the first."""
+    untold: Counter[str]
+    """Why some of them are not told → how many."""
     tokens: dict[str, int]
     said_again: Sequence[Lesson]
     habits: Sequence[Habit]
@@ -174,7 +180,7 @@ def _up(
     early = _screen(memory) if unread and not project else None
     if early is not None and early.tells:
         say(bold("A first look, at the newest sessions. The whole report follows."))
-        _say_if_not_known(memory)
+        _say_if_not_known(memory, early)
         _show(memory, report, known, early, examples=examples)
     if unread:
         say(f"\nStill reading {count(unread, 'older file')}. Ctrl-C stops and keeps what has been read.\n", err=True)
@@ -203,7 +209,7 @@ def _up(
         of = f", of another project: {shown(screen.project.name)} has more to say" if screen and differs else ""
         say(bold(f"The whole report, which replaces the first look above{of}."))
     if not (examples or project):
-        _say_if_not_known(memory)
+        _say_if_not_known(memory, screen)
     _show(memory, report, known, screen, examples=examples)
     ids = screen is not None and bool(screen.failing or screen.briefing.lines)
     another = screen.another if screen and not project else ""
@@ -216,6 +222,8 @@ def _up(
         project=project,
         read_here=_is_known_here(memory),
         another=another,
+        fails=screen is None or screen.met.errors > 0,
+        below=("", 0) if examples or project else _unread_below(memory),
     )
     if not examples:
         with progress_bar() as progress:
@@ -298,16 +306,34 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
 
 
 def _is_known_here(memory: Hardwon) -> bool:
-    return project_here(memory) in {one.id for one in memory.store.projects() if one.sessions}
+    return of_here(memory, None, everywhere=False)[0] is not None
 
 
-def _say_if_not_known(memory: Hardwon) -> None:
+def _say_if_not_known(memory: Hardwon, screen: _Screen | None) -> None:
     """That nothing below is of this folder, and which command reads what lies in it."""
     from hardwon.sessions.checkpoints import how_to_read
 
     command, files = how_to_read(".")
     if files and not _is_known_here(memory):
-        say(bold(f"This folder is not known yet. {count(files, 'session')} of it can be read: `{command}`"))
+        of = f". What follows is of {shown(screen.project.name)}." if screen else ""
+        say(bold(f"This folder is not known yet. {count(files, 'session')} of it can be read: `{command}`{of}"))
+
+
+def _unread_below(memory: Hardwon) -> tuple[str, int]:
+    """The command that reads the histories of projects one or two folders below this one, and how many are unread."""
+    from hardwon.sessions.checkpoints import HISTORY, histories
+
+    found = {
+        pattern: [path for place in glob(pattern) for path in histories(place.removesuffix(HISTORY))]
+        for pattern in (f"*/{HISTORY}", f"*/*/{HISTORY}")
+    }
+    there = [pattern for pattern, paths in found.items() if paths]
+    paths = [path.absolute() for pattern in there for path in found[pattern]]
+    if not paths:
+        return "", 0
+    unread = len(paths) - len(memory.sessions.harvested(paths))
+    places = there[0] if len(there) == 1 else f"{{*,*/*}}/{HISTORY}"
+    return f"hardwon harvest {places} --mine", unread
 
 
 def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _Screen:
@@ -315,10 +341,10 @@ def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _
     from hardwon.harvest.rules.said import habits
     from hardwon.store.failures import met_in
     from hardwon.store.pages import Counted
-    from hardwon.store.pages import failing as counted
 
     which = Counted(project.id, EVER, of_agents=False, muted=False, again=True)
-    first, _ = failing(memory.reading(), which, limit=_FAILURES_SHOWN)
+    back, _ = failing(memory.reading(), which, limit=_FAILURES_COUNTED)
+    first = back[:_FAILURES_SHOWN]
     costs = memory.failures.costs([id for row in first for id in row.ids])
     said = memory.lessons.list(project=project.id, status="active")
     again = [one for one in said if one.trust == "human" and one.source_count > 1]
@@ -326,17 +352,44 @@ def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _
     tokens = {row.failure.id: sum(costs[id].tokens for id in row.ids) for row in first}
     often = habits(memory.reading(), project.id, _HABITS_SHOWN)
     met = met_in(memory.reading(), project.id)
+    briefing = memory.bootstrap(project.id)
     return _Screen(
         len(known),
         project,
-        memory.bootstrap(project.id),
+        briefing,
         first,
-        len(counted(memory.reading(), which, after=None, limit=_FAILURES_COUNTED)),
+        len(back),
+        _untold(memory, back, briefing),
         tokens,
         again[:_STATEMENTS_SHOWN],
         often,
         met,
     )
+
+
+def _untold(memory: Hardwon, back: Sequence[Failing], briefing: Bootstrap) -> Counter[str]:
+    """Of failures that came back those that neither a line nor a lesson tells of, by why that is so."""
+    lessons = [memory.lessons.get(line.id).lesson for line in briefing.lines if line.id.startswith("L")]
+    told = {line.id for line in briefing.lines} | {lesson.failure for lesson in lessons}
+    why = {one.id: one.reason for one in briefing.left_out}
+    reasons = [{id: why.get(id, "") for id in row.ids} for row in back if told.isdisjoint(row.ids)]
+    return Counter(next(filter(None, each.values()), "") for each in reasons)
+
+
+def _said_of_untold(screen: _Screen) -> str:
+    """How many of the failures above no session is told, and why; empty where all are."""
+    untold = screen.untold.total()
+    if not untold:
+        return ""
+    named = [(reason, often) for reason, often in screen.untold.most_common() if reason][:_REASONS_SHOWN]
+    why = [f"{often}: {reason}" for reason, often in named]
+    if not _is_tall():
+        why = [f"{'mostly: ' if len(screen.untold) > 1 else ''}{reason}" for reason, _ in named[:1]]
+    elif others := untold - sum(often for _, often in named):
+        why.append(f"{others}: other reasons")
+    told = screen.kinds - untold
+    some = f"{told or 'none'} {'are' if told > 1 else 'is'} told"
+    return f"Of {count(screen.kinds, 'failure')} that came back {some} ({'; '.join(why)})"
 
 
 def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Screen | None, *, examples: bool) -> None:
@@ -371,9 +424,11 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     for lesson in said:
         _item(short(memory, lesson.id), lesson.text, f"{lesson.source_count:>8}")
     for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
-        _item("", f'asked for, no rule: "{habit.words}"', f"{habit.sessions:>8}")
+        _item("", f'a request that came again: "{habit.words}"', f"{habit.sessions:>8}")
     if not (screen.said_again or screen.habits):
-        _item("", "No rule or short request of yours was found in several sessions.")
+        waits = not examples and memory.review.count_said(project=project.id)
+        once = " Said once: `hardwon review --said`" if waits else ""
+        _item("", f"Nothing in several sessions.{once}")
     _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
     lines = _likeliest_first(briefing)[: _LINES_SHOWN - less]
     for line in lines:
@@ -387,6 +442,9 @@ def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
     if (more := len(told) - min(_LINES_SHOWN - less, len(lines) or len(told))) > 0:
         where = "" if examples else f": `hardwon bootstrap --project {shown(project.name)}`"
         say(f"{'':11}and {count(more, 'more line')}{where}")
+    if untold := _said_of_untold(screen):
+        where = "" if examples else f": `hardwon bootstrap --left-out -p {shown(project.name)}`"
+        echo("\n".join(hung(f"{'':11}{untold}{where}", _wide())))
 
 
 def _likeliest_first(briefing: Bootstrap) -> list[Line]:
@@ -425,6 +483,8 @@ def _say_next(
     project: str | None = None,
     read_here: bool = False,
     another: str = "",
+    fails: bool = True,
+    below: tuple[str, int] = ("", 0),
 ) -> None:
     """What to do next; of a project that was asked for, what is of it."""
     from hardwon.cli.install import here
@@ -442,8 +502,10 @@ def _say_next(
         unread = bool(files) and not (read_here or project)
         of = asked_again({"-p": project})
         steps = [(command, f"learn from the {count(files, 'session')} in this folder")] if unread else []
+        if below[1]:
+            steps.append((below[0], f"learn from {count(below[1], 'SpecStory session')}"))
         steps += [("hardwon why ID", "where a line comes from")] if ids else []
-        steps.append((f"hardwon failures{of}", "everything that keeps failing"))
+        steps += [(f"hardwon failures{of}", "everything that keeps failing")] if fails else []
     if another:
         demo = " --demo" if examples else ""
         steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
@@ -452,7 +514,7 @@ def _say_next(
     if fixes:
         steps.append((f"hardwon review --list{of}", f"{count(fixes, 'fix', 'fixes')} to approve or reject"))
     if said:
-        steps.append((f"hardwon review --said{of}", f"{count(said, 'sentence')} of yours that may be a rule"))
+        steps.append((f"hardwon review --said{of}", likeliest(said)))
     first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
     if first:
         too = f"; {', '.join(others[:2])} too" if others else ""
@@ -465,7 +527,7 @@ def _say_next(
         steps.append(("hardwon extras add serve", "for the pages in your browser"))
     say("\nNext:" if _is_tall() else "Next:")
     typed = [(f"{our_name()}{command.removeprefix('hardwon')}", what) for command, what in steps]
-    left = max(width(command) for command, _ in typed)
+    left = max((width(command) for command, _ in typed if width(command) <= _wide() // 2), default=0)
     for command, what in typed:
         first, *more = hung(f"  {command.ljust(left)}  {what}", _wide())
         echo("\n".join([first.replace(command, bold(command)), *more]))

@@ -45,7 +45,7 @@ def main() -> None:
 
 def answered(event: str, told: str, raw: bytes) -> tuple[str | None, str, str]:
     """(what to say, the agent, what went wrong) for any bytes at all; None when there is nothing to tell anybody."""
-    agent = ""
+    agent = named({}, told) if told else ""
     try:
         config = load(home_directory())
         payload = _payload(raw)

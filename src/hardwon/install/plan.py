@@ -86,11 +86,18 @@ class Change(NamedTuple):
         return "\n".join(difflib.unified_diff(old, new, before, after, lineterm=""))
 
 
+_ALIKE = 0.5
+"""What a name that was typed must share with the one that was meant."""
+
+
 def agent_named(name: str) -> Agent:
     """Raises NotFound, with the names that there are."""
     if name not in AGENTS:
         begun = [one for one in AGENTS if name and one.startswith(name)]
-        meant = next(iter(begun or difflib.get_close_matches(name, AGENTS, n=1)), "")
+        parts = {part: one for one in AGENTS for part in (one, one.partition("-")[0])}
+        alike = difflib.get_close_matches(name, parts, n=len(parts), cutoff=_ALIKE)
+        alike.sort(key=lambda part: part[:2] != name[:2])  # few mistype how a word begins
+        meant = next(iter(begun or [parts[part] for part in alike]), "")
         raise NotFound(
             f"unknown agent '{name}': "
             + (f"do you mean {meant}? " if meant else "")

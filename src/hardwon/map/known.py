@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from hardwon.text.shown import estimate, one_line
+from hardwon.text.shown import ago, estimate, one_line
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -248,8 +248,8 @@ def within(heading: str, lines: Sequence[str], tokens: int) -> list[str]:
 
 
 def age(passed: int) -> str:
-    """Microseconds as people say it."""
+    """How old something is, to the day."""
     days = max(0, passed) // _DAY_MICROSECONDS
     if days == 0:
         return "today"
-    return "yesterday" if days == 1 else f"{days} days ago" if days < 60 else f"{days // 30} months ago"
+    return "yesterday" if days == 1 else ago(0, passed)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from hardwon.clock import now
 from hardwon.errors import StoreCorrupt
 from hardwon.store import fulltext, integrity, migrations, schema, sessions
 from hardwon.store.database import Check, Database, Row
-from hardwon.text.shown import one_line
+from hardwon.text.shown import ago, one_line
 
 SOUND = frozenset(("integrity", "references", "rows", "audit"))
 """The checks that a copy must pass to be worth keeping: the others are about what can be made again."""
@@ -122,6 +123,11 @@ _CHECKS: tuple[tuple[str, Callable[[Database], list[Check]]], ...] = (
 )
 
 
+_NO_JSON = "JSONDecodeError at decoder.py"
+_OFTEN = 3
+"""So many times it is no slip of somebody who tried a hook."""
+
+
 def hooks(runs: Sequence[Row], days: int) -> list[Check]:
     """What the hooks did lately, from rows of `hook_run`."""
     if not runs:
@@ -134,9 +140,27 @@ def hooks(runs: Sequence[Row], days: int) -> list[Check]:
         f"{event} {len(taken)}x p50 {_share(taken, 0.5):.0f} ms p95 {_share(taken, 0.95):.0f} ms"
         for event, taken in sorted(by_event.items())
     )
-    errors = [run for run in sorted(runs, key=lambda run: run[1]) if run[5]]
-    said = f"{len(errors)} errors in the last {days} days, the last: {one_line(errors[-1][5])}" if errors else ""
-    return [Check("hooks", True, timings or "none ran"), *([Check("hook errors", False, said)] if errors else [])]
+    failed = [run for run in sorted(runs, key=lambda run: run[1]) if run[5]]
+    garbage = [run for run in failed if run[5].startswith(_NO_JSON)]
+    errors = [run for run in failed if run not in garbage]
+    checks = [Check("hooks", True, timings or "none ran")]
+    if errors:
+        on = f"{_last_of(errors, days)}: {one_line(errors[-1][5])}. The agent went on without an answer"
+        checks.append(Check("hook errors", False, f"{on}; if it goes on, report it with this line"))
+    if garbage:
+        often = len(garbage) >= _OFTEN
+        todo = f"report it with this line ({_NO_JSON})" if often else "nothing to do unless it comes again"
+        why = "whoever called it gave it no JSON, and it said nothing"
+        checks.append(Check("hook input", not often, f"{_last_of(garbage, days)}: {why}; {todo}"))
+    return checks
+
+
+def _last_of(runs: Sequence[Row], days: int) -> str:
+    """How often, and which hook it was when."""
+    _, at, event, agent, *_ = runs[-1]
+    which = f"the hook {event}{f' of {agent}' if agent else ''}"
+    times = "once" if len(runs) == 1 else f"{len(runs)} times, the last time"
+    return f"{times} in the last {days} days, {which}, {ago(at, now())}"
 
 
 def _share(taken: list[int], share: float) -> float:

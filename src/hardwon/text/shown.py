@@ -1,4 +1,5 @@
-"""What is shown: without what nobody can see, to agents inside a fence, and what it costs them in tokens."""
+"""What is shown: without what nobody can see, to agents inside a fence, what it costs them in tokens, and how
+old things are."""
 
 from __future__ import annotations
 
@@ -308,6 +309,26 @@ _LEAST_ROOM = 28
 def day(stamp: int) -> str:
     """The date of a time in microseconds: `2026-10-03`."""
     return time.strftime("%Y-%m-%d", time.gmtime(stamp // 1_000_000))
+
+
+_DAYS_COUNTED, _DAYS_COUNTED_AS_MONTHS = 60, 730
+
+
+def ago(stamp: int, now: int) -> str:
+    """`just now`, `5 minutes ago`, `17 months ago`, `2 years ago`; both times in microseconds."""
+    minutes = max(0, now - stamp) // 60_000_000
+    days = minutes // 1440
+    if minutes < 60:
+        amount, unit = minutes, "minute"
+    elif not days:
+        amount, unit = minutes // 60, "hour"
+    elif days < _DAYS_COUNTED:
+        amount, unit = days, "day"
+    elif days < _DAYS_COUNTED_AS_MONTHS:
+        amount, unit = days // 30, "month"
+    else:
+        amount, unit = days // 365, "year"
+    return f"{amount} {unit}{'' if amount == 1 else 's'} ago" if amount else "just now"
 
 
 def failure_line(

@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 from hardwon import __version__
 from hardwon.api import Hardwon
 from hardwon.api.access import Scope, recognise
-from hardwon.clock import ago, now, to_microseconds
+from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.failures.told import titled
 from hardwon.model.nouns import Project
@@ -32,7 +32,7 @@ from hardwon.serve.problems import Problem, Refused
 from hardwon.serve.resources.health import cookie_of
 from hardwon.serve.routes import Asked, reading
 from hardwon.store import meta
-from hardwon.text.shown import clean, kind_of_error, said_status
+from hardwon.text.shown import ago, clean, kind_of_error, said_status
 
 PER_PAGE = 50
 _MAX_PROJECTS_OFFERED = 300

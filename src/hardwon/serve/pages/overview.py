@@ -13,7 +13,7 @@ from litestar.params import Parameter
 
 from hardwon.api import Hardwon
 from hardwon.api.failing import EVER, failing
-from hardwon.clock import ago, moment, now, to_microseconds
+from hardwon.clock import moment, now, to_microseconds
 from hardwon.harvest.distil.chosen import OFF, installed
 from hardwon.harvest.rules.said import habits
 from hardwon.measure import tallies
@@ -26,7 +26,7 @@ from hardwon.serve.pages.frame import page, url
 from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
 from hardwon.store.pages import Counted
-from hardwon.text.shown import estimate
+from hardwon.text.shown import ago, estimate
 from hardwon.text.words import terms
 
 VERDICTS = {

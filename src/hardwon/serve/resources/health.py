@@ -85,7 +85,7 @@ def login(request: Asked, token: Annotated[str, Parameter(query="token", max_len
     if not token:
         raise Refused(
             HTTPStatus.UNAUTHORIZED,
-            "invalid token: unknown, revoked or expired; `hardwon token make` creates a new one",
+            "this link was used already, or is none: run `hardwon open` again; for a program, `hardwon token make`",
         )
     return Redirect("/", status_code=303, cookies=[cookie_of(request, token)])
 
