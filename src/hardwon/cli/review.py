@@ -130,8 +130,7 @@ def review(
             fixes = [] if kind or rule or trust else _waiting_fixes(memory, project)
             _listed(memory, pending, fixes, json)
             if not (list_ or json):
-                say("
-To decide: in a terminal, or with --approve ID or --reject ID.", err=True)
+                say("\nTo decide: in a terminal, or with --approve ID or --reject ID.", err=True)
         elif not pending and not memory.review.conflicts(project=project):
             say(fixes_too(memory, project) or _nothing(memory, project))
         else:
