@@ -17,7 +17,7 @@ from hardwon import BadConfig, Hardwon, NotAllowed, NotFound, StoreError
 from hardwon.api import forget
 from hardwon.clock import now
 from hardwon.sessions.scan import CACHE
-from hardwon.store import meta, spool
+from hardwon.store import database, fulltext, meta, spool
 from hardwon.store.sqlite import SqliteDatabase
 from tests.conftest import EXAMPLES, REPOSITORY, ClaudeSession, Run
 from tests.forked import COMMANDS
@@ -238,6 +238,73 @@ def test_a_long_text_is_gone_though_the_file_cuts_it_in_pages(home: Path, tmp_pa
         done = memory.store.forget(session=str(path))
         assert done.left == []
         assert b"word1499 word1500" not in (home / "hardwon.db").read_bytes()
+
+
+def test_no_term_of_what_is_forgotten_stays_in_the_index(home: Path, tmp_path: Path) -> None:
+    sessions = [
+        ClaudeSession(f"s-{name}", cwd=f"/srv/work/{name}").run("echo tide", "Error: no tide", exit_code=1)
+        for name in ("reef", "dune")
+    ]
+    with Hardwon(home) as memory:
+        memory.harvest([one.write(tmp_path) for one in sessions])
+        for n in range(100):
+            for name, word in (("reef", "nightjar-ledger"), ("dune", "oystercatcher")):
+                memory.lessons.add(" ".join(f"{word}{n}{k}" for k in range(9)), scope="project", project=name)
+        memory.writing().execute("INSERT INTO search_index (search_index) VALUES ('optimize')")
+        assert memory.store.forget(project="reef").left == []
+        memory.close()
+        assert (b"nightjar" in (home / "hardwon.db").read_bytes(), memory.store.healthy()) == (False, True)
+
+
+def test_what_the_index_makes_of_other_rows_is_no_leftover(home: Path, tmp_path: Path) -> None:
+    gone = ClaudeSession("s-gone", cwd="/srv/work/reef").run("npm diff README.md", "Error: no tide", exit_code=1)
+    stays = ClaudeSession("s-stays", cwd="/srv/work/dune").user("See npm diff: README.md is what I wrote of the tide.")
+    with Hardwon(home) as memory:
+        memory.harvest([gone.write(tmp_path), stays.write(tmp_path)])
+        terms = [some for entries in fulltext.indexed_terms(memory.reading()) for some in entries]
+        assert any("npm diff readme.md" in some for some in terms)
+        assert memory.store.forget(project="reef").left == []
+
+
+def test_a_forgetting_that_leaves_something_can_be_repeated_until_it_is_done(
+    memory: Hardwon, home: Path, hardwon: Run
+) -> None:
+    odd = home / "odd.bin"
+    odd.write_bytes(b"\xff\x00" + LESSON.encode() + b"\xff")
+    memory.close()
+    command = ("forget", "--project", "reef", "--yes")
+    for _ in range(2):
+        done = hardwon(*command)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert f"{odd}: says it" in done.stderr
+        assert "run the same command again" in done.stderr
+        assert everywhere(home) == ["odd.bin"]
+        assert "1 not verified" in hardwon("doctor").stdout
+    odd.unlink()
+    assert hardwon("forget", "--project", "dune", "--yes").returncode == 1  # another is not this one
+    done = hardwon(*command)
+    assert (done.returncode, "Verified" in done.stdout) == (0, True)
+    assert "not verified" not in hardwon("doctor").stdout
+
+
+def test_who_reads_older_pages_is_named_and_then_they_go(
+    memory: Hardwon, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database.Patience, "__call__", lambda *_: False)
+    reader = apsw.Connection(str(home / "hardwon.db"))
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM session").fetchone()
+    assert "another program has older pages" in memory.store.forget(project="reef").left[0]
+    assert "hardwon.db" in everywhere(home)
+    reader.close()
+    assert (memory.store.forget(project="reef").left, everywhere(home)) == ([], [])
+
+
+def test_a_session_is_named_by_the_beginning_of_its_id(memory: Hardwon, transcript: Path) -> None:
+    (id,) = (one.id for one in memory.sessions.list() if one.external_id == "s-canary")
+    with pytest.raises(NotFound, match="several"):
+        memory.store.forget(session="S")
+    assert memory.store.forget(session=id[:9]).transcripts == [str(transcript)]
 
 
 def test_names_that_are_our_own_words_are_no_leftovers(memory: Hardwon) -> None:

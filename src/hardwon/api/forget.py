@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from hashlib import shake_256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +23,7 @@ from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.home import private
 from hardwon.sessions.scan import CACHES, Scanned
-from hardwon.store import backup, forget, meta, migrations, sqlite, vectors
+from hardwon.store import backup, forget, fulltext, meta, migrations, sqlite, vectors
 from hardwon.store.database import Database
 from hardwon.store.deletion import Removal, rows_as_text, spoken
 from hardwon.store.forget import Sequences, Target, What
@@ -48,16 +51,20 @@ _JOURNALS = ("-wal", "-shm", "-journal")
 _MIN_TEXT_CHARACTERS = 3
 _CHANCE = 6
 _DAY = 86_400_000_000
-_UNFINISHED = "forgetting"
-"""The note, a keyed hash, of what is gone from all rows and not yet proven to be gone from every byte."""
+_ID = re.compile(rb"[a-z][0-9a-f]{16,32}")
+_MOST_REMEMBERED = 1000
+"""So many of the texts that something still holds are looked for when the same is asked again."""
+_TABLES_NAMED = 3
+_AGAIN = ", then run the same command again"
+_IN_USE = "another program has older pages of it open: end that (`hardwon open --stop`, agents)"
 
 
 class Needles:
     """Texts made ready to be looked for, however many there are; what is found is told as lower-case bytes."""
 
-    def __init__(self, texts: Iterable[str], *, cut: bool) -> None:
+    def __init__(self, texts: Iterable[str], *, cut: bool, also: Iterable[bytes] = ()) -> None:
         forms = {form for text in texts for form in _forms(text)}
-        self._prepare({piece for form in forms for piece in _stretches(form)} if cut else forms)
+        self._prepare(({piece for form in forms for piece in _stretches(form)} if cut else forms).union(also))
 
     def _prepare(self, needles: set[bytes]) -> None:
         self._needles = needles
@@ -203,10 +210,11 @@ class Copies:
 
     @contextmanager
     def changing(self, path: Path) -> Iterator[SqliteDatabase]:
-        """A copy, opened for writing and left as one file without a journal."""
+        """A copy, opened for writing and left as one file that holds its rows and nothing else."""
         db = SqliteDatabase(path, write=True)
         try:
             yield db
+            db.rewrite()
             db.query("PRAGMA journal_mode = DELETE")
         finally:
             db.close()
@@ -381,14 +389,15 @@ class Forgetting(Part):
         if not self._memory.exists and not backup.kept(self._memory.home):
             raise NotFound("there is no store yet, so nothing to forget")
         db = self._memory.writing()
+        named = id or session or project or text
         asked = digest(id, session, project, text, size=16, key=meta.forget_key(db))
         try:
             with db.unhurried():
-                return self._forget(self._target(db, id, session, project, text), asked, dry_run=dry_run)
+                return self._forget(self._target(db, id, session, project, text), asked, named, dry_run=dry_run)
         except NotFound:
-            if dry_run or meta.note(db, _UNFINISHED) != asked:
+            if dry_run or asked not in meta.unproven(db):
                 raise
-        return self._finish(db, id or session or project or text)  # it was killed before the proof
+        return self._finish(db, asked, named, is_text=bool(text))
 
     def _target(self, db: Database, id: str, session: str, project: str, text: str) -> Target:
         if id:
@@ -412,7 +421,7 @@ class Forgetting(Part):
             rows = self._rehearse(db, old, set())[0].rows if dry_run else self._remove(db, old, set()).rows
         return Forgot("purge", dry_run, dict(sorted(rows.items())))
 
-    def _forget(self, wanted: Target, asked: str, *, dry_run: bool) -> Forgot:
+    def _forget(self, wanted: Target, asked: str, named: str, *, dry_run: bool) -> Forgot:
         db = self._memory.writing()
         copies = self._copies(db)
         sequences = self._sequences(db, copies, wanted)
@@ -431,7 +440,7 @@ class Forgetting(Part):
         left: list[str] = []
         if not dry_run:
             self._remove(db, wanted, sequences, asked)
-            left = self._proven(db, copies, sought)
+            left = self._proven(db, copies, sought, asked, named)
         return Forgot(
             what=wanted.kind,
             dry_run=dry_run,
@@ -446,25 +455,45 @@ class Forgetting(Part):
         live = Path(db.place) if isinstance(db, SqliteDatabase) else None
         return Copies(self._memory.home, live, map(Path, meta.exports(db)))
 
-    def _finish(self, db: Database, named: str) -> Forgot:
-        """All rows are gone; what is left to do is to let nothing of old pages stay, and to look."""
+    def _finish(self, db: Database, asked: str, named: str, *, is_text: bool) -> Forgot:
+        """All rows are gone, but it was killed before the proof, or something still held it: clean and look again."""
         copies = self._copies(db)
-        texts = [named] if len(named) >= MIN_CHARACTERS_THAT_PROVE else []
-        sought = _Sought(Needles(texts, cut=False), Needles(texts, cut=True), Needles((), cut=False))
-        _compact(db, vacuum=True)
+        whole, pieces = _opened(db, named, meta.unproven(db)[asked])
+        texts = [" ".join(tilde(named).split())] if is_text or len(named) >= MIN_CHARACTERS_THAT_PROVE else []
+        sought = _Sought(
+            Needles(texts, cut=False, also=whole),
+            Needles(texts, cut=True, also=pieces),
+            Needles((), cut=False, also=filter(_ID.fullmatch, pieces)),
+        )
+        _leave_out_what_stays(db, sought)
+        files = copies.delete_older_stores(sought.pieces, dry_run=False)
+        files += copies.clean_files(sought.whole, _forgotten(self._memory).says, dry_run=False)
         for path in copies.stores():
-            with copies.changing(path) as copy:
-                _compact(copy, vacuum=True)
+            with copies.changing(path):
+                pass
         self._memory.mirror_for_hooks()
-        return Forgot("unfinished", False, {}, checked=len(sought.whole), left=self._proven(db, copies, sought))
+        left = self._proven(db, copies, sought, asked, named)
+        return Forgot("unfinished", False, {}, files=files, checked=len(sought.whole), left=left)
 
-    def _proven(self, db: Database, copies: Copies, sought: _Sought) -> list[str]:
-        """What still holds it; if nothing does, it is done."""
-        left = self._left(db, copies, sought)
-        if not left:
-            with db.transaction():
-                meta.set_note(db, _UNFINISHED, "")
-        return left
+    def _proven(self, db: Database, copies: Copies, sought: _Sought, asked: str, named: str) -> list[str]:
+        """What still holds it, a line each. Unless nothing does, that is kept for who asks again."""
+        told: list[str] = []
+        whole: set[bytes] = set()
+        pieces: set[bytes] = set()
+        if isinstance(db, SqliteDatabase) and not db.rewrite():
+            told.append(f"{db.place}: {_IN_USE}{_AGAIN}")
+        for path in copies.each_file():
+            found, where = self._held(db, copies, path, sought)
+            if found:
+                (pieces if belongs_to_database(path) else whole).update(found)
+                told.append(f"{path}: {where}{_AGAIN}")
+        with db.transaction():
+            meta.set_unproven(db, asked, _sealed(db, named, whole, pieces) if told else None)
+        if sought.echoed:
+            told.append(
+                f"{db.place}: it is gone, but other rows say the same; `hardwon forget --text WORDS` takes them"
+            )
+        return told
 
     def _sequences(self, db: Database, copies: Copies, wanted: Target) -> Sequences:
         """The words to forget, longer ones that copies alone have included."""
@@ -489,7 +518,8 @@ class Forgetting(Part):
         with db.transaction():
             removal = forget.remove(db, wanted, sequences, self._actor())
             forget.bury(db, wanted, sequences)
-            meta.set_note(db, _UNFINISHED, asked)
+            if asked:
+                meta.set_unproven(db, asked, "")
             self._on_record(wanted, removal, asked)
         for file in self._memory.home.glob(vectors.FILES):
             file.unlink(missing_ok=True)
@@ -503,34 +533,29 @@ class Forgetting(Part):
         with copies.changing(path) as copy, copy.transaction():
             forget.remove(copy, wanted, sequences, self._actor())
 
-    def _left(self, db: Database, copies: Copies, sought: _Sought) -> list[str]:
-        """What still holds it, after everything was done: one line each."""
-        left = []
-        _compact(db, vacuum=False)
-        if sought.echoed:
-            left.append(
-                f"{db.place}: it is gone, but other rows say the same; `hardwon forget --text WORDS` takes them"
-            )
-        for path in copies.each_file():
-            needles = sought.pieces if belongs_to_database(path) else sought.whole
-            found = needles.found_in(path) | copies.named(path, needles)
-            if found and is_database(path):
-                found = self._after_vacuum(db, copies, path, found, sought)
-            elif path.name.endswith("-shm"):
-                found = _no_chance(found)
-            if found:
-                left.append(f"{path}: still holds it")
-        return left
-
-    def _after_vacuum(self, db: Database, copies: Copies, path: Path, found: set[bytes], sought: _Sought) -> set[bytes]:
-        """What a database still holds when its free space is gone, but for words that no row was told."""
-        if str(path) == db.place:
-            return _vacuumed(db, path, found, sought, _excused(db, sought))
-        if path not in copies.stores():
-            return found
-        with copies.changing(path) as copy:
+    def _held(self, db: Database, copies: Copies, path: Path, sought: _Sought) -> tuple[set[bytes], str]:
+        """What of it a file still holds, and what that is and what helps."""
+        needles = sought.pieces if belongs_to_database(path) else sought.whole
+        found = needles.found_in(path)
+        if named := copies.named(path, needles):
+            return found | named, "its very name says it: rename or delete it"
+        if not found:
+            return found, ""
+        if not belongs_to_database(path):
+            return found, "says it, and Hardwon does not change such a file: take it out yourself or delete the file"
+        owner = path
+        for end in _JOURNALS:
+            owner = owner.with_name(owner.name.removesuffix(end))
+        if str(owner) == db.place:
+            return _outside_of_rows(db, found, sought)
+        if owner not in copies.stores():
+            return found, "says it, and is no store that this version can change: delete it"
+        copy = SqliteDatabase(owner)
+        try:
             of_its_own = {needle for _, some in spoken(copy) for needle in sought.pieces.said(some)}
-            return _vacuumed(copy, path, found, sought, _excused(copy, sought) | of_its_own)
+            return _outside_of_rows(copy, found - of_its_own, sought)
+        finally:
+            copy.close()
 
 
 class ForgettingOnce(Forgetting):
@@ -548,17 +573,19 @@ class ForgettingOnce(Forgetting):
         db = self._memory.writing()
         what, rows, asked = msgspec.json.decode(record, type=tuple[str, dict[str, int], str])
         done = Forgot(what, False, dict(sorted(rows.items())))
-        if not asked or meta.note(db, _UNFINISHED) != asked:
+        if asked not in meta.unproven(db):
             return done
-        proof = self._finish(db, named)
+        proof = self._finish(db, asked, named, is_text=what == "text")
         return replace(done, checked=proof.checked, left=proof.left)
 
 
-def _vacuumed(db: Database, path: Path, found: set[bytes], sought: _Sought, excused: set[bytes]) -> set[bytes]:
-    if not found - excused:
-        return set()
-    _compact(db, vacuum=True)
-    return _no_chance(sought.pieces.found_in(path) - excused)
+def _outside_of_rows(db: Database, found: set[bytes], sought: _Sought) -> tuple[set[bytes], str]:
+    """What a database holds that no row which stays says, and where."""
+    held = _no_chance(found - _excused(db, sought))
+    needles = Needles((), cut=False, also=held)
+    tables = sorted({name for name, some in rows_as_text(db) if needles.said(some)})
+    what = f"rows of {', '.join(tables[:_TABLES_NAMED])}" if tables else "parts of it that are no row"
+    return held, f"{what} still say it: unless another program has it open, that is a bug, please report it"
 
 
 def _no_chance(found: set[bytes]) -> set[bytes]:
@@ -573,30 +600,45 @@ def _sought(db: Database, wanted: Target, removal: Removal) -> _Sought:
     ids = removal.items - removal.vanished
     texts = ids | ({wanted.text, *removal.words} if wanted.kind == "text" else said)
     sought = _Sought(Needles(texts, cut=False), Needles(texts, cut=True), Needles(ids, cut=False))
+    return sought._replace(echoed=_leave_out_what_stays(db, sought, wanted.kind, strict))
+
+
+def _leave_out_what_stays(db: Database, sought: _Sought, kind: str = "", strict: Iterable[str] = ()) -> bool:
+    """What rows that stay say as well; returns whether they say what they must not."""
     echoes = Needles(strict, cut=False)
     echoed = False
+    stays: list[set[bytes]] = [set(), set()]
     for table, some in spoken(db):
         shown = list(map(blank, some))
         # A lesson that is forgotten leaves the conversation it was drawn from, which its person can still find.
-        echoed = echoed or ((wanted.kind == "text" or table != "passage") and bool(echoes.said(shown)))
-        for needles in (sought.whole, sought.pieces):
-            needles.leave_out(needles.said(shown))
-    return sought._replace(echoed=echoed)
+        echoed = echoed or ((kind == "text" or table != "passage") and bool(echoes.said(shown)))
+        for needles, said_again in zip(sought[:2], stays, strict=True):
+            said_again.update(needles.said(shown))
+    for needles, said_again in zip(sought[:2], stays, strict=True):
+        needles.leave_out(said_again)
+    return echoed
 
 
 def _excused(db: Database, sought: _Sought) -> set[bytes]:
     """Names of tables and states, and words that only the end of one text and the next make; an id is none of these."""
-    excused = {needle for some in rows_as_text(db) for needle in sought.pieces.said(some)}
+    excused = {needle for _, some in rows_as_text(db) for needle in sought.pieces.said(some)}
     if isinstance(db, SqliteDatabase):
         schema = db.query("SELECT type || name || tbl_name || coalesce(sql, '') FROM sqlite_master")
         excused |= sought.pieces.said(("SQLite format 3", *(row[0] for row in schema)))
+        excused |= {needle for some in fulltext.indexed_terms(db) for needle in sought.pieces.said(some)}
     return excused - sought.ids.said(needle.decode("utf-8", "replace") for needle in excused)
 
 
-def _compact(db: Database, *, vacuum: bool) -> None:
-    """Let nothing of old pages stay in the file or its journal."""
-    if isinstance(db, SqliteDatabase):
-        if vacuum:
-            db.query("PRAGMA temp_store = MEMORY")
-            db.query("VACUUM")
-        db.query("PRAGMA wal_checkpoint(TRUNCATE)")
+def _sealed(db: Database, named: str, *held: Iterable[bytes]) -> str:
+    """Bytes that something still holds, to be read only by who names the same again."""
+    some = [[needle.hex() for needle in sorted(needles)[:_MOST_REMEMBERED]] for needles in held]
+    return _veiled(db, named, msgspec.json.encode(some)).hex()
+
+
+def _opened(db: Database, named: str, sealed: str) -> list[list[bytes]]:
+    held = msgspec.json.decode(_veiled(db, named, bytes.fromhex(sealed)) or b"[[], []]", type=list[list[str]])
+    return [list(map(bytes.fromhex, needles)) for needles in held]
+
+
+def _veiled(db: Database, named: str, data: bytes) -> bytes:
+    return bytes(map(operator.xor, data, shake_256(meta.forget_key(db) + named.encode()).digest(len(data))))

@@ -247,6 +247,7 @@ class Maintenance(Part):
             *sqlite.place_checks(home),
             *self._store(),
             *self._queue(),
+            *self._forgetting(),
             *self._model(),
             *self._readers(),
             *self._hooks(),
@@ -280,6 +281,15 @@ class Maintenance(Part):
                     "review", True, self._memory.review.notice() or f"{self._memory.review.count()} waiting for review"
                 )
             ]
+        return []
+
+    def _forgetting(self) -> list[Check]:
+        if not self._memory.exists:
+            return []
+        with suppress(StoreError):  # said of the store already
+            if unproven := len(meta.unproven(self._memory.reading())):
+                says = f"{unproven} not verified: run the same `hardwon forget` again, it says what still holds it"
+                return [Check("forgetting", False, says)]
         return []
 
     def _model(self) -> list[Check]:

@@ -72,11 +72,16 @@ def forget(
     with Hardwon() as memory:
         if not (dry_run or yes):
             _ask(_forget(memory, way, value, dry_run=True), _named(memory, way, value))
-        with doing("Looking for all that goes with it …"):
+        with doing(
+            "Looking for all that goes with it …"
+            if dry_run
+            else "Removing all that goes with it, writing the store anew and searching every byte …"
+        ):
             done = _forget(memory, way, value, dry_run=dry_run)
     _tell(done, json=json)
     if done.left:
-        raise HardwonError(f"{done.left[0]}" + (f" (and {len(done.left) - 1} more)" if len(done.left) > 1 else ""))
+        more = [f"and {len(done.left) - _FILES_NAMED} more"] if len(done.left) > _FILES_NAMED else []
+        raise HardwonError("\n".join(done.left[:_FILES_NAMED] + more))
 
 
 def _forget(memory: Hardwon, way: str, value: str, *, dry_run: bool) -> Forgot:
@@ -173,7 +178,9 @@ def _tell(done: Forgot, *, json: bool) -> None:
 
 def _say_rows(done: Forgot, *, err: bool) -> None:
     verb = "Would remove or change" if done.dry_run else "Removed or changed"
-    if not done.rows:
+    if done.what == "unfinished":
+        say("It was removed before; cleaned and searched again.", err=err)
+    elif not done.rows:
         say("Nothing in the store itself." if done.files else "Nothing to remove.", err=err)
     else:
         say(f"{verb}:", err=err)

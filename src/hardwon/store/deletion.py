@@ -77,8 +77,8 @@ def spoken(db: Database) -> Iterator[tuple[str, list[str]]]:
         yield table.name, some
 
 
-def rows_as_text(db: Database) -> Iterator[list[str]]:
-    """Every row as a database file has it: one text right after the other, our own words among them."""
+def rows_as_text(db: Database) -> Iterator[tuple[str, list[str]]]:
+    """Every row of each table as a database file has it: one text right after the other, our own words among them."""
     declared = schema.TABLES.named
     for name, columns in db.columns().items():
         found: Iterator[Row] = (
@@ -87,7 +87,7 @@ def rows_as_text(db: Database) -> Iterator[list[str]]:
             else iter(db.query(f"SELECT {', '.join(columns)} FROM {name}"))
         )
         while some := list(islice(found, ROWS_PER_PAGE)):
-            yield ["".join(value for value in row if isinstance(value, str)) for row in some]
+            yield name, ["".join(value for value in row if isinstance(value, str)) for row in some]
 
 
 # The one real deletion: things are taken out of every table, with all that speaks of them.

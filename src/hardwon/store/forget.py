@@ -217,13 +217,17 @@ def by_id(db: Database, name: str) -> Target:
 
 
 def by_session(db: Database, name: str, path: str) -> Target:
-    """A session by id, the agent's own id, or its transcript; with its sub-agents."""
+    """A session by id or its beginning, the agent's own id, or its transcript; with its sub-agents."""
     rows = db.query(
         "SELECT DISTINCT root FROM session WHERE id = ? OR external_id = ? OR path IN (?, ?)",
         (name, name, tilde(path), path),
     )
     if not rows:
-        raise NotFound(f"no session '{name}' is known: nothing was forgotten")
+        end = name + "\uffff"
+        rows = db.query("SELECT DISTINCT root FROM session WHERE id >= ? AND id < ? LIMIT 2", (name, end))
+        if len(rows) != 1:
+            what = f"several ids of sessions begin with '{name}'" if rows else f"no session '{name}' is known"
+            raise NotFound(f"{what}: nothing was forgotten")
     return Target("session", frozenset(_ids_of_roots(db, [row[0] for row in rows])))
 
 

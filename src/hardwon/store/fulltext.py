@@ -431,6 +431,17 @@ def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
 
 
+def indexed_terms(db: Database) -> Iterator[list[str]]:
+    """Everything as SQLite's index has it, some entries at a time."""
+    for index in INDEXES:
+        last = 0
+        while rows := db.query(
+            f"SELECT id, c0 FROM {index.words}_content WHERE id > ? ORDER BY id LIMIT ?", (last, _ENTRIES_PER_STATEMENT)
+        ):
+            last = rows[-1][0]
+            yield [row[1] for row in rows]
+
+
 def holds(db: Database, id: str) -> bool:
     """Whether this is the id of something that a search can find."""
     return bool(db.query("SELECT 1 FROM search_item WHERE item = ?", (id,)))

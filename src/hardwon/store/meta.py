@@ -561,6 +561,23 @@ class Forgotten:
 # What stays of a thing that was forgotten: a keyed hash, so that the next harvest does not bring it back.
 
 
+_UNPROVEN = "forgetting "
+
+
+def unproven(db: Database) -> dict[str, str]:
+    """Keyed hash of what was asked → what was still found of it, sealed: all rows are gone, not yet every byte."""
+    rows = db.query(f"SELECT key, value FROM meta WHERE key LIKE '{_UNPROVEN}%'")
+    return {key.removeprefix(_UNPROVEN): value for key, value in rows}
+
+
+def set_unproven(db: Database, asked: str, found: str | None) -> None:
+    """Called inside a transaction; None once it is proven."""
+    if found is None:
+        db.execute("DELETE FROM meta WHERE key = ?", (_UNPROVEN + asked,))
+    else:
+        set_note(db, _UNPROVEN + asked, found)
+
+
 def load_tombstones(db: Database) -> Forgotten:
     stones = [Stone(*row) for row in db.query("SELECT kind, hash, hint FROM tombstone")]
     return Forgotten(forget_key(db), stones) if stones else Forgotten()

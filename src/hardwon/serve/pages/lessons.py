@@ -190,7 +190,7 @@ def decide(request: Asked, id: Id, decision: str) -> Redirect:
 def _forget(actor: str, id: str, memory: Hardwon, progress: Progress) -> tuple[str, None]:
     progress("in every table, index and copy, then in every byte", 0, 0)
     gone = Store(memory, actor).forget(id)
-    left = f" It still stands in {', '.join(gone.left)}." if gone.left else " Every byte was searched: nothing is left."
+    left = f" Not all is gone: {'; '.join(gone.left)}." if gone.left else " Every byte was searched: nothing is left."
     own = f" The agents' own files still have it: {', '.join(gone.transcripts)}." if gone.transcripts else ""
     return f"The lesson is forgotten.{left}{own}", None
 

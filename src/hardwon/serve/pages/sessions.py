@@ -281,7 +281,7 @@ def _forget(actor: str, ids: list[str], memory: Hardwon, progress: Progress) -> 
     for number, id in enumerate(ids):
         progress("forgotten", number, len(ids))
         left |= dict.fromkeys(Store(memory, actor).forget(session=id).left)
-    still = f" Something still stands in {', '.join(left)}." if left else " Every byte was searched: nothing is left."
+    still = f" Not all is gone: {'; '.join(left)}." if left else " Every byte was searched: nothing is left."
     return f"{frame.count(len(ids), 'session')} forgotten, with all that only they taught.{still}", None
 
 
