@@ -111,7 +111,7 @@ def test_a_forget_that_was_killed_before_its_proof_is_proven_when_it_is_sent_aga
         kept: list[str] = []
         forgetting = ForgettingOnce(memory, "ada", kept.append)
         with monkeypatch.context() as killed:
-            killed.setattr(ForgettingOnce, "_left", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+            killed.setattr(ForgettingOnce, "_proven", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 forgetting.forget(id)
         (record,) = kept
