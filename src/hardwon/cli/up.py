@@ -69,7 +69,7 @@ _GIVEN_UP = (
     " told said failures told said blank told failures steps steps"
 ).split()
 """What a lower one is shown one less of, the first one first, until all of it fits."""
-_LINES_OF_A_BAR, _LINES_OF_UNTOLD = 2, 2
+_LINES_OF_A_BAR, _LINES_OF_UNTOLD = 1, 2
 _LINES_IN_A_PIPE = 44
 _NARROWEST, _ROOMY, _IN_A_PIPE = 60, 100, 100
 """Columns: no fewer are used, from here on tokens are shown, and what is used where nobody looks."""
@@ -210,7 +210,7 @@ def _up(
     drawn = 0
     if early is not None and early.tells:
         first_look = [bold("A first look, at the newest sessions."), reading, *_lead(memory, report, known, early)]
-        drawn = _show(memory, first_look, early, (), examples=examples, besides=_LINES_OF_A_BAR)
+        drawn = _show(memory, first_look, early, (), examples=examples, besides=_LINES_OF_A_BAR + 1)
     elif unread:
         say(reading, err=True)
     with progress_bar() as progress:
@@ -238,7 +238,7 @@ def _up(
     top = [*([lead] if lead else []), *_lead(memory, report, known, None if examples or project else screen)]
     steps = _next(memory, screen, project, examples=examples)
     notice = hung(memory.review.notice(), room(err=True)) if not examples and memory.review.notice() else []
-    _show(memory, top, screen, steps, examples=examples, besides=len(notice))
+    _show(memory, top, screen, steps, examples=examples, besides=len(notice) + _LINES_OF_A_BAR)
     if not examples:
         with progress_bar() as progress:
             memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress)
