@@ -483,7 +483,7 @@ def test_every_sentence_that_waits_is_counted_and_fragments_come_last(home: Path
     assert len(waiting) == 62
     assert {text.partition(" ")[0] for text in waiting[:60]} == {"Use"}
     assert {"this time" in text or text.startswith("That") for text in waiting[60:]} == {True}
-    assert "20 sentences of yours, the likeliest rules" in hardwon("up").stdout
+    assert "decide on 20 sentences" in hardwon("up").stdout
     assert "42 less likely ones are left out" in hardwon("review", "--said", "--list").stderr
 
 
@@ -510,8 +510,7 @@ def test_the_sentences_are_told_of_beside_the_lessons_that_wait(home: Path, tmp_
     hardwon("harvest", "--mine", ClaudeSession().user("plan").says("ok").user(rule).says("Done.").write(tmp_path))
     hardwon("remember", "Use files rather than a server.", "--candidate", "--project", "reef")
     said = hardwon("up").stdout
-    assert "1 lesson to approve or reject" in said
-    assert "1 sentence of yours that may be a rule" in said
+    assert "decide on 1 lesson, 1 sentence" in said
     terminal = Terminal()
     terminal.until("q quit")
     terminal.press("q")
@@ -599,11 +598,10 @@ def test_what_up_advises_for_a_project_is_counted_in_it_and_names_it(
     lagoon.run("tide fill", "fatal: no gauge found", exit_code=2)
     lagoon.user("Make sure to run `make lint` on every change of the schema").says("Done.")
     hardwon("harvest", "--mine", lagoon.write(tmp_path))
-    assert f"{len(waiting) + 1} lessons to approve" in hardwon("up").stdout
+    assert f"decide on {len(waiting) + 1} lessons" in hardwon("up").stdout
     said = " ".join(hardwon("up", "-p", "lagoon").stdout.partition("Next:")[2].split())
     assert "hardwon failures -p lagoon everything" in said
-    assert "hardwon review -p lagoon 1 lesson to approve or reject" in said
-    assert "hardwon review --said -p lagoon 1 sentence of yours" in said
+    assert "hardwon review -p lagoon decide on 1 lesson, 1 sentence" in said
 
 
 def test_fixes_that_wait_are_counted_and_listed_as_why_offers_them(hardwon: Run, tmp_path: Path) -> None:
