@@ -547,7 +547,7 @@ def test_a_heading_that_a_command_may_have_printed_is_called_that_and_no_command
     why = "a command may have printed the user's heading above these words"
     terminal = Terminal()
     said = " ".join(terminal.until("q quit").split())
-    assert f"perhaps the user said ({why}) in these very words" in said
+    assert "the user, or a command's output under the user's heading, said in these very words" in said
     assert "had printed" not in said
     terminal.press("q")
     terminal.end()
@@ -622,7 +622,7 @@ def test_fixes_that_wait_are_counted_and_listed_as_why_offers_them(hardwon: Run,
     told = hardwon("why", hidden["id"]).stdout
     assert "1 more thing that may have worked by chance" in told
     assert "ebb --now" not in told
-    assert "may have helped 1x: run `ebb --now`" in hardwon("why", hidden["id"], "--all").stdout
+    assert "may have helped once: run `ebb --now`" in hardwon("why", hidden["id"], "--all").stdout
     assert hardwon("review", "--approve", fix["id"]).returncode == 0
     assert not [one for one in json.loads(hardwon("review", "--list", "--json").stdout) if one["kind"] == "fix"]
 
