@@ -284,7 +284,7 @@ def test_a_session_can_be_asked_about_and_gone_on_with(learned: Path, hardwon: R
     found = json.loads(hardwon("search", "migration", "--type", "session", "--json").stdout)
     id = found[0]["session"] or found[0]["id"]
     said = hardwon("why", id[:9]).stdout
-    assert said.startswith(f"{id}  session of ")
+    assert said.startswith(f"{id[:9]}  session of ")
     assert f"`hardwon resume {id[:9]}`" in said
 
 

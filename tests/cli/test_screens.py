@@ -59,6 +59,7 @@ def test_it_fits_and_cuts_no_word(newcomer: Path, hardwon: Run, command: str, co
     }
     words -= {
         *"worked in once, once: files, sessions, sessions: last met days month months ago ago:".split(),
+        *"helped: because:".split(),
         *(word.strip("(),") for word in whole),
     }
     assert [word for word in words if not is_part_of_a_long_one(word, whole)] == []
