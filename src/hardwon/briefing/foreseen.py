@@ -18,7 +18,7 @@ from typing import NamedTuple
 from hardwon.briefing.policy import FAILURES_TOLD, LEAST_CHANCE_OF_A_FIX, against_failure, unlikely
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
-from hardwon.failures.orders import from_elsewhere
+from hardwon.failures.quotable import from_elsewhere
 from hardwon.failures.shell import calls_the_same
 from hardwon.failures.signature import informative
 from hardwon.failures.speaker import hooked_command, names_its_command, told_command

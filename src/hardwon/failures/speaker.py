@@ -7,9 +7,8 @@ import re
 
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES, USED, Fingerprint
-from hardwon.failures.orders import reads_like_an_order
+from hardwon.failures.quotable import MAX_ERROR_CHARACTERS, TOKEN, cut, reads_like_an_order
 from hardwon.failures.shell import Command, commands, each_stops_the_next, elements, program_family
-from hardwon.failures.shortening import MAX_ERROR_CHARACTERS, TOKEN, cut
 from hardwon.failures.signature import VERBS, WORDS
 from hardwon.failures.turns import NO_FOLDER
 from hardwon.text.normalise import base_name, lazy_pattern, presentable
