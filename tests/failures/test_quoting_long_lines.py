@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.quotable import MAX_ERROR_CHARACTERS
-from hardwon.failures.speaker import told_command
+from hardwon.failures.speaker import MAX_ERROR_CHARACTERS, told_command
 from hardwon.failures.told import error_line, example, says_what_failed, without_speaker
 from hardwon.text.normalise import presentable
 from tests.failures.test_quoting import shown

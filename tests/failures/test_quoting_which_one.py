@@ -6,8 +6,8 @@ import pytest
 
 from hardwon.briefing.foreseen import _not_told, _speaker
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.quotable import MAX_ERROR_CHARACTERS, reads_like_an_order
-from hardwon.failures.signature import signature
+from hardwon.failures.signature import reads_like_an_order, signature
+from hardwon.failures.speaker import MAX_ERROR_CHARACTERS
 from hardwon.failures.told import error_line
 from hardwon.store.failures import FailureRow
 

@@ -16,35 +16,35 @@ from functools import lru_cache
 
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import DETAIL, FAILED_STEP, RAISED, USED, Fingerprint, is_consequence, leads_on
-from hardwon.failures.quotable import (
+from hardwon.failures.shell import commands
+from hardwon.failures.signature import (
     CLAUSE,
     LITERAL,
-    MAX_ERROR_CHARACTERS,
     PROPOSES,
-    TOKEN,
-    Told,
-    cut,
     from_elsewhere,
     own_sentence,
-    placed,
     reads_like_an_order,
-    unquoted,
-    with_details,
+    signature,
 )
-from hardwon.failures.shell import commands
-from hardwon.failures.signature import signature
 from hardwon.failures.speaker import (
     CONTINUED,
     KIND,
+    MAX_ERROR_CHARACTERS,
     NAMED,
     OF_A_UNIX,
     OF_WINDOWS,
     TESTS,
+    TOKEN,
     WORD,
+    Told,
+    cut,
     is_bare,
     labelled,
     led,
+    placed,
     told_command,
+    unquoted,
+    with_details,
 )
 from hardwon.text.normalise import lazy_pattern, presentable
 
