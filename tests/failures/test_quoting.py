@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.quoting import error_line
-from hardwon.failures.shortening import MAX_ERROR_CHARACTERS
 from hardwon.failures.signature import signature
-from hardwon.failures.speaker import told_command
-from hardwon.failures.told import example, is_an_answer, retold, says_what_failed, titled, without_speaker
+from hardwon.failures.speaker import MAX_ERROR_CHARACTERS, told_command
+from hardwon.failures.told import error_line, example, is_an_answer, retold, says_what_failed, titled, without_speaker
 from tests.failures.test_signature import FORBIDDEN, ORDERS, PLACES
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.quoting import error_line
-from hardwon.failures.shortening import MAX_ERROR_CHARACTERS
-from hardwon.failures.speaker import told_command
-from hardwon.failures.told import example, says_what_failed, without_speaker
+from hardwon.failures.speaker import MAX_ERROR_CHARACTERS, told_command
+from hardwon.failures.told import error_line, example, says_what_failed, without_speaker
 from hardwon.text.normalise import presentable
 from tests.failures.test_quoting import shown
 

@@ -6,10 +6,9 @@ import pytest
 
 from hardwon.briefing.foreseen import _not_told, _speaker
 from hardwon.failures.fingerprint import fingerprint
-from hardwon.failures.orders import reads_like_an_order
-from hardwon.failures.quoting import error_line
-from hardwon.failures.shortening import MAX_ERROR_CHARACTERS
-from hardwon.failures.signature import signature
+from hardwon.failures.signature import reads_like_an_order, signature
+from hardwon.failures.speaker import MAX_ERROR_CHARACTERS
+from hardwon.failures.told import error_line
 from hardwon.store.failures import FailureRow
 
 _TRACEBACK = "Traceback (most recent call last):\n  File \"<string>\", line 1, in <module>\nKeyError: 'tides'"

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from hardwon import Hardwon
 from hardwon.briefing.policy import REMINDER_TOKENS
-from hardwon.map.draw import known_of, rows, scripts_of
+from hardwon.map.commands_told import scripts_of
+from hardwon.map.draw import known_of, rows
 from hardwon.map.known import FILES_KEPT, HOW_IT_IS_RUN, START_TOKENS, VISITS_KEPT, at_start, from_rows
 from hardwon.map.wording import FOR_THIS_TASK, TASK_TOKENS, for_task
 from hardwon.sessions.project import Project

@@ -6,7 +6,9 @@ from functools import partial
 
 import pytest
 
-from hardwon.map.touched import Call, inside, is_usual, locates, place, ran, tellable, touches
+from hardwon.map.commands_ran import ran
+from hardwon.map.commands_told import is_usual
+from hardwon.map.touched import Call, inside, locates, place, tellable, touches
 from tests.timing import assert_quick
 
 HERE = place("/home/ada/reef/app", "/home/ada/reef")

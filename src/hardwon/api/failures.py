@@ -15,8 +15,8 @@ from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
-from hardwon.failures.quoting import error_line
 from hardwon.failures.shell import suits
+from hardwon.failures.told import error_line
 from hardwon.home import switched_off
 from hardwon.model.failure import Step
 from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, KnownFix

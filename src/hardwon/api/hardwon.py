@@ -348,12 +348,12 @@ class Hardwon(Connection):
 
         Raises `NotFound` for an unknown project.
         """
-        from hardwon.map import draw
         from hardwon.map.draw import known_of
+        from hardwon.map.picture import svg
 
         found = self.project(project) or ""
         db = self.reading()
-        return draw.svg(known_of(db, found), projects.names(db).get(found, ""))
+        return svg(known_of(db, found), projects.names(db).get(found, ""))
 
     def blame(self, path: str, *, project: str, limit: int = 20) -> list[Visitor]:
         """The sessions that touched a file or folder (relative to the project's root), and how they ended.

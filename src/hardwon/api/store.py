@@ -592,7 +592,8 @@ class Store(Maintenance, Exchange, Forgetting, Tokens, Projects):
 
     def write_metrics(self, found: Metrics, path: AnyPath) -> list[Path]:
         """A page of Markdown with its charts beside it, of one project with its map; returns what was written."""
-        from hardwon.map.draw import known_of, svg  # noqa: PLC0415
+        from hardwon.map.draw import known_of  # noqa: PLC0415
+        from hardwon.map.picture import svg  # noqa: PLC0415
         from hardwon.measure.dashboard import write  # noqa: PLC0415
 
         db = self._memory.reading()

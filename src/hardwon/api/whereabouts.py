@@ -8,7 +8,8 @@ from pathlib import PurePath
 
 from hardwon.api import convert
 from hardwon.clock import moment, now
-from hardwon.map.draw import commands_told, draw, here, known_of, scripts_of, title, trips
+from hardwon.map.commands_told import commands_told, scripts_of, work_of_session
+from hardwon.map.draw import draw, here, known_of, title, trips
 from hardwon.map.known import VISITS_KEPT
 from hardwon.map.signals import Ranked
 from hardwon.map.wording import command_why, commands_for, why
@@ -86,7 +87,8 @@ def how(db: Database, project: str, words: str, limit: int) -> list[Habit]:
     known = draw(history, worded=False)
     at = now()
     found = []
-    for command in commands_told(history, 1, scripts_of(here(db, project))):
+    work = [work_of_session(trip.ran, trip.edited) for trip in history]
+    for command in commands_told(work, scripts_of(here(db, project)), sessions=1):
         own = {*terms(command.text), *terms(command.key), *terms(command.purpose)}
         shared = len(wanted & own) / len(wanted) if wanted else 1.0
         if shared and command.worked:

@@ -18,9 +18,8 @@ from typing import NamedTuple
 from hardwon.briefing.policy import FAILURES_TOLD, LEAST_CHANCE_OF_A_FIX, against_failure, unlikely
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
-from hardwon.failures.orders import from_elsewhere
 from hardwon.failures.shell import calls_the_same
-from hardwon.failures.signature import informative
+from hardwon.failures.signature import from_elsewhere, informative
 from hardwon.failures.speaker import hooked_command, names_its_command, told_command
 from hardwon.failures.told import is_an_answer, is_refusal, names_no_error, says_what_failed, without_speaker
 from hardwon.model.nouns import LeftOut, Line

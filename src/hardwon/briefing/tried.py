@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from hardwon.failures.orders import reads_like_an_order
+from hardwon.failures.signature import reads_like_an_order
 from hardwon.failures.tools import danger
 from hardwon.model.attempt import FAILED, Outcome
 from hardwon.model.nouns import Line

@@ -18,9 +18,8 @@ from hardwon.failures import provenance, tools
 from hardwon.failures.fingerprint import Fingerprint, fingerprint
 from hardwon.failures.fixes import MAX_STEP_CHARACTERS, shared_name
 from hardwon.failures.ledger import Findings
-from hardwon.failures.orders import reads_like_an_order
-from hardwon.failures.quoting import error_line
-from hardwon.failures.signature import signature
+from hardwon.failures.signature import reads_like_an_order, signature
+from hardwon.failures.told import error_line
 from hardwon.model.attempt import FAILED, Attempt, Outcome
 from hardwon.model.failure import PROPOSED, Fix, Occurrence, Step
 from hardwon.store import attempts, failures, meta

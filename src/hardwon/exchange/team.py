@@ -24,7 +24,8 @@ from hardwon.failures.provenance import danger_of_step
 from hardwon.harvest import walk
 from hardwon.harvest.learn import VERSION, Learned, remembered, without_copy
 from hardwon.harvest.rules import catalogue
-from hardwon.map.touched import Ran, Touch
+from hardwon.map.commands_ran import Ran
+from hardwon.map.touched import Touch
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
 from hardwon.model.lesson import DISTILLED, Draft, Source
 from hardwon.model.session import Origin

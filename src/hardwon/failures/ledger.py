@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from hardwon.failures import provenance, tools
 from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, is_consequence, joined
 from hardwon.failures.fixes import follow
-from hardwon.failures.quoting import error_line
 from hardwon.failures.shell import Command, commands, program_family
 from hardwon.failures.signature import signature
-from hardwon.failures.told import is_refusal, says_what_failed
+from hardwon.failures.told import error_line, is_refusal, says_what_failed
 from hardwon.failures.tools import checks, lists, looks
 from hardwon.failures.turns import CUTS, Turn, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried

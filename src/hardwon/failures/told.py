@@ -1,4 +1,10 @@
-"""Lines as they are told: one for several occurrences of an error, and whether it says what failed."""
+"""An error in its own words: one real line of the output, at most 160 characters, to be quoted as data.
+
+Tool output is hostile. Where the error ran, people and agents read what it really said, without sentences that
+address a reader, without addresses, owners and names of people. A line that still reads like an order is not
+quoted: then the words of `signature` stand for it, as they do wherever the line did not come from this project.
+Of several occurrences one line is told, if it says what failed.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +15,186 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from hardwon.failures import tools
-from hardwon.failures.fingerprint import is_consequence
+from hardwon.failures.fingerprint import DETAIL, FAILED_STEP, RAISED, USED, Fingerprint, is_consequence, leads_on
 from hardwon.failures.shell import commands
-from hardwon.failures.shortening import TOKEN
-from hardwon.failures.speaker import CONTINUED, KIND, NAMED, OF_A_UNIX, OF_WINDOWS, WORD, is_bare, told_command
-from hardwon.text.normalise import lazy_pattern
+from hardwon.failures.signature import (
+    CLAUSE,
+    LITERAL,
+    PROPOSES,
+    from_elsewhere,
+    own_sentence,
+    reads_like_an_order,
+    signature,
+)
+from hardwon.failures.speaker import (
+    CONTINUED,
+    KIND,
+    MAX_ERROR_CHARACTERS,
+    NAMED,
+    OF_A_UNIX,
+    OF_WINDOWS,
+    TESTS,
+    TOKEN,
+    WORD,
+    Told,
+    cut,
+    is_bare,
+    labelled,
+    led,
+    placed,
+    told_command,
+    unquoted,
+    with_details,
+)
+from hardwon.text.normalise import lazy_pattern, presentable
+
+_MIN_WORDS = 2
+_FRAME = "│┃|╷╵╭╰─━•●✖✘✗×⨯❌▶⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏>=^ \t"
+_END_OF_FRAME = "│┃|╷╵╮╯─━= \t"
+_DETAIL = lazy_pattern(
+    rf"(?:Locator|Expected|Received|Actual|Code|Switch|Number of|Error message|{DETAIL})\b[\w ]*: +\S"
+)
+"""What a tool says of an error on lines of its own, below it."""
+_STEP_CHARACTERS = 36
+_PARTED = " ⏐ "
+_RULE = lazy_pattern(r"(?:lint|assist|suppressions|parse)/\S+|format|organizeImports")
+"""What a linter calls its rule, on a line of its own."""
+_SHELL = lazy_pattern(
+    r"^(?:(?:/\S*/)?(?:ba|z|da)?sh:(?:\d+:)? (?:line \d+: |\d+: )?|\(eval\):\d+: |(?:\(eval\)|(?:ba|z)sh):(?=cd:)"
+    r"|! |-+> )"
+)
+_STAMP = lazy_pattern(r"^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\]?|\[?\d\d:\d\d:\d\d\S*\]?|\(\d+\.\d+s\))\s+")
+_LOGGED = lazy_pattern(r"^(?:- )?[\w.]+ - (?:ERROR|CRITICAL|FATAL) - ")
+"""Who logged it, and how grave it is."""
+_ANNOTATION = lazy_pattern(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::(?=\S)")
+"""What a tool writes for a service that runs it, before the line itself."""
+_BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| \(In '.*$")
+"""What a tool says twice."""
+_LAST_WORDS = lazy_pattern(r"(?<=\S)(?:Build failed with \d+ error|Shell cwd was reset to ).*$|(?<=[.)]) {8,}\S.*$")
+"""What touches a line and is none of it: a builder's or a shell's last words, what a screen had shown there before."""
+_BROKEN_NAME = lazy_pattern(r"^((?:[^']|'[^']*')*) '[^']*$")
+_MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
+_OF_PROJECT = lazy_pattern(r"\s+\[[^\]\s]*(?:proj(?:::[^\]]*)?\])?$|(?<=[.!?]) \w{1,3}$")
+"""The project that a compiler worked on, and what is left of a word at the end of a screen."""
+_LEADS_TO_NOTHING = lazy_pattern(r"(?<=[\w)'\"`][.!?])\s+[A-Z][^.!?]*:$")
+"""A last sentence that announces lines which are not shown."""
+_CHECKED = lazy_pattern(r"Checked: (expect\(.*)")
+"""The line of a test that did not hold, which says more than the matcher's own."""
+_MAX_CHECKED_CHARACTERS = 110
+
+
+def error_line(found: Fingerprint, tool: str = "", command: str = "") -> str:
+    """What the error said; its signature where that may not be quoted. Nobody's address, account or home in either."""
+    return led(_quoted(found, tool, command), found, tool, command)
+
+
+def printed_line(line: str, tool: str, command: str) -> str:
+    """A line that a command of this project printed, as it may be quoted; empty where it may not."""
+    if from_elsewhere(tool, command) or PROPOSES.search(line):
+        return ""
+    said = presentable(own_sentence(_bare(line)))
+    return "" if len(WORD.findall(said)) < _MIN_WORDS or reads_like_an_order(said) else cut(said, MAX_ERROR_CHARACTERS)
+
+
+def _quoted(found: Fingerprint, tool: str, command: str) -> str:
+    answered = found.family == "http" and found.error_type == "answer"  # in a server's words
+    if answered or (found.family not in ("usage", "shell") and from_elsewhere(tool, command)):
+        return presentable(signature(found))
+    told = _telling(found)
+    message = told.message if not reads_like_an_order(told.message) else LITERAL.sub("{…}", told.message)
+    told = told._replace(message=own_sentence(message))
+    if reads_like_an_order(told.place):
+        told = told._replace(place=told.place.rpartition(" › ")[2])  # a suite named `Agent` is followed by `should`
+    line = placed(told)
+    if told.details and reads_like_an_order(line):
+        line = placed(told._replace(details=()))  # a value that was compared, and not the error, asks for something
+    if len(WORD.findall(line)) < _MIN_WORDS or reads_like_an_order(line) or reads_like_an_order(told.place):
+        return presentable(signature(found))
+    return _of_other_lines(found, line) if found.family != "hook" and is_bare(line, command) else line
+
+
+def _of_other_lines(found: Fingerprint, line: str) -> str:
+    """What the family found beside a line that names nothing, where it names something."""
+    more = presentable(own_sentence(_bare(found.message)))
+    there = set(map(unquoted, TOKEN.findall(line)))
+    named = any(NAMED.search(token) for token in TOKEN.findall(more) if unquoted(token) not in there)
+    if not named or len(more) > MAX_ERROR_CHARACTERS or any(map(reads_like_an_order, CLAUSE.split(more))):
+        return line
+    return more
+
+
+def _telling(found: Fingerprint) -> Told:
+    """The line of the excerpt that has most of the message's words, the first of equals, with what it says below."""
+    said = [line for line in found.excerpt.splitlines() if not line.startswith((f"{RAISED}: ", f"{USED}: "))]
+    lines = [bare for line in said if (bare := _bare(_unglued(line)))]
+    wanted = {word.lower() for word in WORD.findall(found.message)}
+    best = max(lines, key=lambda line: len(wanted & {word.lower() for word in WORD.findall(line)}), default="")
+    if found.family == "hook":
+        best = _step(lines)
+    elif leads_on(best) and best != lines[-1]:
+        after = lines[lines.index(best) + 1]
+        best = f"{best[:-1]}: {after}" if best.endswith(".") else f"{best} {after}"
+    best = _LEADS_TO_NOTHING.sub("", best)
+    checked = next((code.group(1) for one in lines if (code := _CHECKED.match(one))), "")
+    details = list(dict.fromkeys(one for one in lines if _DETAIL.match(one) and one != best))[:2]
+    line, *details = _presented([best, *([checked] if checked else []), *details])
+    line = _OF_PROJECT.sub("", _MORE_ABOUT_IT.sub("", _BESIDE_IT.sub("", line)))
+    if checked:
+        checked, *details = details
+        rest = [one for one in details if not (one.startswith("Expected") and _value(one) and _value(one) in checked)]
+        if all(one.startswith("Number of") for one in rest):
+            checked = cut(checked, max(0, _MAX_CHECKED_CHARACTERS - len(with_details("", rest))))
+        if not rest or len(with_details(checked, rest)) <= _MAX_CHECKED_CHARACTERS:
+            line, details = checked, rest
+    if _RULE.fullmatch(found.error_type) and found.error_type not in line:
+        line = f"{found.error_type}: {line}"
+    place = presentable(labelled(found, RAISED) or found.frame.split(" > ")[-1])
+    named = place.split()[0] if "." in place.split(" ")[0] else place
+    if not place or found.family in ("usage", "hook", "shell", "git") or named in line:
+        return Told(line, tuple(details))
+    if found.family in TESTS and len(place) > MAX_ERROR_CHARACTERS // 2:
+        place = place.rpartition(" › ")[2]
+    return Told(line.rstrip(":"), tuple(details), place, found.family in TESTS)
+
+
+def _unglued(line: str) -> str:
+    """A line without another one that touches it."""
+    line, touched = _LAST_WORDS.subn("", line)
+    if touched and (broken := _BROKEN_NAME.search(line)):
+        line = f"{broken.group(1)}…"
+    return line
+
+
+def _presented(parts: list[str]) -> list[str]:
+    """Each as it may be quoted; seen together, so that two paths which differ are shown to."""
+    together = presentable(_PARTED.join(part.replace(_PARTED.strip(), "|") for part in parts)).split(_PARTED)
+    return together if len(together) == len(parts) else list(map(presentable, parts))
+
+
+def _value(detail: str) -> str:
+    return unquoted(detail.partition(": ")[2])
+
+
+def _step(lines: list[str]) -> str:
+    """Which step of a hook failed, and what it found."""
+    steps = [cut(line[2:], _STEP_CHARACTERS) for line in lines[:2] if line.startswith("$ ")]
+    if len(lines) > 1 and lines[1].startswith(FAILED_STEP):
+        steps, lines = [lines[1].removeprefix(FAILED_STEP)], lines[1:]
+    failed = f"{' … '.join(steps) or re.sub('[.]{3,}.*', '', lines[0])} failed"
+    found = lines[1:3] if not steps else [one for one in lines[len(steps) :] if not is_consequence(one)][-1:]
+    said = ": ".join((failed, *found)).rstrip(":") if steps or is_bare(failed) else failed
+    return said if len(said) <= MAX_ERROR_CHARACTERS or not (steps and found) else f"{steps[-1]} failed: {found[0]}"
+
+
+def _bare(line: str) -> str:
+    said = _ANNOTATION.sub("", _LOGGED.sub("", _STAMP.sub("", line.lstrip(_FRAME).rstrip(_END_OF_FRAME))))
+    bare = re.sub(
+        r"^cd:\d+: |^-+\^ ", lambda found: "cd: " if found.group()[0] == "c" else "", _SHELL.sub("", said).strip()
+    )
+    return bare if len(WORD.findall(bare)) >= _MIN_WORDS else re.sub(r"^(\w+):\d+: ", r"\1: ", said)
+
+
+# One line for several occurrences of an error, and whether it says what failed.
 
 _AT_A_PLACE = lazy_pattern(
     r"^(?P<lead>`[^`]+`: )?(?P<file>[^\s:(]*\.\w{1,6})?(?P<line>\(\d+(?:,\d+)?\)|(?::\d+){1,2})?(?P<mark>:| -)? "

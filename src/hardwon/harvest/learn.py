@@ -16,7 +16,8 @@ from hardwon.harvest.attempts import attempts
 from hardwon.harvest.rules import catalogue, said
 from hardwon.harvest.rules.sentences import statements
 from hardwon.harvest.trust import Admission, with_origins_and_typed
-from hardwon.map.touched import Call, Ran, Touch, locates, opening, place, ran, touches
+from hardwon.map.commands_ran import Ran, ran
+from hardwon.map.touched import Call, Touch, locates, opening, place, touches
 from hardwon.model.attempt import HarvestedAttempt
 from hardwon.model.failure import FOREIGN, Fix, Occurrence, Step, Tried
 from hardwon.model.lesson import Draft

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from hardwon.clock import now
 from hardwon.failures.fingerprint import VERSION, Fingerprint, fingerprint
-from hardwon.failures.quoting import error_line
 from hardwon.failures.signature import signature
+from hardwon.failures.told import error_line
 from hardwon.store import integrity, meta
 from hardwon.store.database import Database, insert
 from hardwon.store.failures import FIX_EVIDENCE_COLUMNS, fix_id

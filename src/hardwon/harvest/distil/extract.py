@@ -16,8 +16,8 @@ from typing import NamedTuple
 from hardwon.errors import NotASession, NotFound
 from hardwon.failures import tools
 from hardwon.failures.ledger import Findings, Turn, examine, read, turns
-from hardwon.failures.orders import from_elsewhere
-from hardwon.failures.quoting import printed_line
+from hardwon.failures.signature import from_elsewhere
+from hardwon.failures.told import printed_line
 from hardwon.harvest.rules.sentences import ASKING_TOOLS, NOBODY_TYPES
 from hardwon.harvest.trust import FENCED, TYPED_CHARACTERS
 from hardwon.model.failure import GOT_PAST, Fix, Occurrence
