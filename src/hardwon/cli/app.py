@@ -528,10 +528,23 @@ class _Entry:
             self._source.rich_markup_mode = None  # as the program around it
             group = typer.main.get_group(self._source)
             group.name = self.name
+            if group.invoke_without_command:
+                group.subcommand_metavar = "[COMMAND]"
+            for command in (group, *group.commands.values()):
+                _name_values(command)
             return group
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         alone.command(self.name, **SETTINGS.get(self.name, {}))(self._source)
-        return typer.main.get_command(alone)
+        command = typer.main.get_command(alone)
+        _name_values(command)
+        return command
+
+
+def _name_values(command: Any) -> None:
+    """An option's value is called as the option is, and not by its type."""
+    for each in command.params:
+        if each.param_type_name == "option" and not (each.is_flag or each.metavar):
+            each.metavar = each.name.strip("_").replace("_", "-").upper()
 
 
 class _Built(UserDict[str, Any]):

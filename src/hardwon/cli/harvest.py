@@ -62,7 +62,13 @@ def harvest(
     """
     from hardwon.api import Hardwon
 
-    if sum((bool(paths), all_, git is not None)) != 1:
+    asked = sum((bool(paths), all_, git is not None))
+    if not asked:
+        raise HardwonError(
+            "say what to read: `hardwon harvest --all` reads what your agents wrote on this machine, "
+            "`hardwon harvest FOLDER` the sessions in a folder, `hardwon harvest --git REPO` those of a repository"
+        )
+    if asked > 1:
         raise typer.BadParameter("name files or folders, or pass --all, or --git with a repository")
     if git and _ELSEWHERE.match(git):
         raise NotFound(f"--git reads a clone on this machine: `git clone {git}`, then `hardwon harvest --git FOLDER`")

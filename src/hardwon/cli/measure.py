@@ -132,10 +132,10 @@ def _print(found: Metrics, *, details: bool) -> None:
     if len(shares) > 1:
         first, last = (moment_of(week * _MICROSECONDS_PER_WEEK) for week in (weeks[0][0], weeks[-1][0]))
         _, errors, before = weeks[-1]
+        time = f"from the week of {day(first)} to that of {day(last)} ({before} of {count(errors, 'error')})"
         say(
             f"\nShare of errors seen before, in each week that had errors; less is better. {bars(shares)}\n"
-            f"Lowest {min(shares):.0%}, highest {max(shares):.0%}; from the week of {day(first)} to that of {day(last)} "
-            f"({before} of {count(errors, 'error')})."
+            f"Lowest {min(shares):.0%}, highest {max(shares):.0%}; {time}."
         )
     missing = [metric.title for metric in found.metrics if metric.value is None]
     if missing and roomy:

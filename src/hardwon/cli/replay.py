@@ -207,9 +207,9 @@ def _print_ways(report: Report, *, details: bool) -> None:
         return
     table(headings, rows, right=(1, 2, 3, 4), spare=(4,))
     say(
-        "\nKnowing the prompt: with what is told once a session has said what it is to do. LINES CAME TRUE: how many of "
-        "the lines named an error that then came. TOKENS: of these lines, the median of a session; no method gets more "
-        "than Hardwon used. HARDWON, WITH AS MANY: what Hardwon names with the tokens that the method used."
+        "\nKnowing the prompt: with what is told once a session has said what it is to do. LINES CAME TRUE: how many "
+        "of the lines named an error that then came. TOKENS: of these lines, the median of a session; no method gets "
+        "more than Hardwon used. HARDWON, WITH AS MANY: what Hardwon names with the tokens that the method used."
     )
 
 
