@@ -266,7 +266,7 @@ def test_a_session_can_be_asked_about_and_gone_on_with(learned: Path, hardwon: R
 def test_a_folder_that_is_no_project_is_called_by_its_name(learned: Path, tmp_path: Path, hardwon: Run) -> None:
     with (
         Hardwon(learned) as memory,
-        pytest.raises(NotFound, match=f"{tmp_path} belongs to no project; choose one with "),
+        pytest.raises(NotFound, match=f"{tmp_path} belongs to no project; choose one of "),
     ):
         memory.bootstrap(str(tmp_path))
 
