@@ -21,7 +21,7 @@ WAITING = "Use `postgres` for the cache of the gauges in the northern reef, beca
 SCREENS = (
     "failures", "failures show F9b806165", "lessons", "why F9b806165", "search migration", "replay", "measure",
     "status", "map tidepool", "how test -p tidepool", "blame CHANGELOG.md -p tidepool", "projects --all",
-    "distil --dry-run", "install claude-code --dry-run", "rules", "doctor", "config", "sample", "extras",
+    "distil --dry-run", "install claude-code --dry-run", "rules", "doctor --all", "config", "sample", "extras",
     "bootstrap -p tidepool", "review --list",
 )  # fmt: skip
 
