@@ -52,11 +52,18 @@ def test_the_name_alone_shows_a_screen_and_help_shows_all(hardwon: Run) -> None:
     alone = hardwon()
     assert alone.returncode == 2
     assert len(alone.stderr.splitlines()) < 23
-    assert "hardwon --help" in alone.stderr
+    assert "hardwon help all" in alone.stderr
     assert "rules" in alone.stderr
     everything = hardwon("--help")
     assert everything.returncode == 0
     assert "List the rules that find lessons in sessions." in everything.stdout
+    for columns, lines in ((80, 24), (100, 30), (200, 50)):
+        seen = on_a_terminal("--help", columns=columns, lines=lines).rstrip()
+        assert len(seen.split("\n")) < lines
+        assert seen.endswith("Start with `hardwon up`."), "what is surely seen"
+        assert "reindex" in seen
+        assert ("List the rules that find" in seen) == (columns == 200)
+        assert on_a_terminal("help", "all", columns=columns).rstrip().endswith("Start with `hardwon up`.")
 
 
 @pytest.mark.parametrize(
@@ -509,14 +516,23 @@ def test_a_list_is_of_this_folders_project_unless_all_are_asked_for(two_projects
     assert "shoal gauge" not in two_projects(*command.split(), "--project", "reef").stdout
 
 
+def test_what_is_proved_is_of_this_folders_project_too(two_projects: Run) -> None:
+    for command in ("replay", "measure"):
+        assert "Of shoal alone. Of all projects: add `--everywhere`" in two_projects(command).stderr
+        for all_of_it in (two_projects(command, "--everywhere"), two_projects(command, "--json")):
+            assert "alone" not in all_of_it.stderr
+    assert json.loads(two_projects("measure", "--json").stdout)["sessions"] == 5
+    assert two_projects("measure", "--everywhere").stdout.startswith("5 sessions")
+
+
 def test_outside_of_a_project_a_list_is_of_all(
     two_projects: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     listed = on_a_terminal("failures")
     assert "alone" not in listed
-    assert re.search(r"PROJECT *\n.*reef *\n", listed), "one column says whose each is"
-    assert "shoal" in listed
+    assert "(reef" in listed, "each says whose it is"
+    assert "(shoal" in listed
 
 
 def test_up_says_why_what_keeps_failing_is_not_told(two_projects: Run) -> None:
@@ -595,6 +611,8 @@ def test_an_answer_that_is_none_is_told_the_choices(learned: Run, home: Path) ->
 def test_a_question_that_commands_answer_is_led_to_them(learned: Run) -> None:
     said = learned("search", "how do I run the tests", "-p", "tidepool").stderr
     assert "The commands that worked: `hardwon how tests -p tidepool`" in said
+    said = learned("search", "how do I run the tests").stderr
+    assert "PROJECT" not in said, "most of what was found is of one"
     assert "pytest" in learned("how", "tests", "-p", "tidepool").stdout
     assert "hardwon how" not in learned("search", "asyncpg").stderr
 

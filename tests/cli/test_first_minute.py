@@ -95,7 +95,7 @@ def test_the_experiment_is_offered_with_what_it_needs(
 
 def test_replay_begins_with_a_verdict_in_plain_words(learned: Path, hardwon: Run) -> None:
     first = hardwon("replay").stdout.splitlines()[0]
-    assert re.match(r"Of \d+ errors that came back, the briefing named \d+ beforehand[,;.]", first)
+    assert re.match(r"Of \d+ errors that came back, the briefing named \d+ beforehand[,.]", first)
     assert "%" not in first, "shares stand in the table"
 
 
@@ -289,7 +289,10 @@ def test_a_session_can_be_asked_about_and_gone_on_with(learned: Path, hardwon: R
 
 
 def test_a_folder_that_is_no_project_is_called_by_its_name(learned: Path, tmp_path: Path, hardwon: Run) -> None:
-    with Hardwon(learned) as memory, pytest.raises(NotFound, match=f"{tmp_path} belongs to no project; choose one of "):
+    with (
+        Hardwon(learned) as memory,
+        pytest.raises(NotFound, match=f"{tmp_path} belongs to no project; choose one of "),
+    ):
         memory.bootstrap(str(tmp_path))
 
 

@@ -21,7 +21,7 @@ WAITING = "Use `postgres` for the cache of the gauges in the northern reef, beca
 SCREENS = (
     "failures", "failures show F9b806165", "lessons", "why F9b806165", "search migration", "replay", "measure",
     "status", "map tidepool", "how test -p tidepool", "blame CHANGELOG.md -p tidepool", "projects --all",
-    "distil --dry-run", "install claude-code --dry-run", "rules", "doctor", "config", "sample", "extras",
+    "distil --dry-run", "install claude-code --dry-run", "rules", "doctor --all", "config", "sample", "extras",
     "bootstrap -p tidepool", "review --list",
 )  # fmt: skip
 
@@ -161,3 +161,52 @@ def with_claude(tmp_path: Path) -> str:
 def test_what_is_proved_fits_a_screen_unless_all_of_it_is_asked_for(newcomer: Path, command: str) -> None:
     assert len(on_a_terminal(command, columns=80, lines=24).rstrip("\n").split("\n")) < 24
     assert len(on_a_terminal(command, "--all", columns=80, lines=24).rstrip("\n").split("\n")) >= 24
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_how_often_a_command_passed_and_how_long_ago_stand_in_columns(newcomer: Path, columns: int) -> None:
+    for command in (("how", "-p", "tidepool"), ("map", "tidepool")):
+        heading, *rows = on_a_terminal(*command, columns=columns).split("COMMAND", 1)[1].split("\n")
+        assert heading.split()[-1] == "LAST"
+        assert re.search(r"  \d+ +\d+ +\d+  (?:today|yesterday|\d+ \w+ ago)$", rows[1].rstrip())
+
+
+def test_status_says_what_to_type_for_each_agent_that_is_here(newcomer: Path) -> None:
+    (newcomer / ".codex").mkdir()
+    seen = on_a_terminal("status")
+    assert re.search(r"\nclaude-code +no +hardwon install claude-code", seen)
+    assert re.search(r"\nNot found here: .*gemini", seen)
+    assert re.search(r"\nKnown: \d+ sessions", seen)
+
+
+def test_doctor_shows_a_screen_what_is_to_be_known_and_all_on_request(newcomer: Path, hardwon: Run) -> None:
+    seen = on_a_terminal("doctor")
+    assert seen.startswith("All is well.")
+    assert "more checks: `hardwon doctor --all`" in seen
+    assert "integrity" not in seen
+    assert "integrity" in on_a_terminal("doctor", "--all")
+    assert "integrity" in hardwon("doctor").stdout, "in a pipe, all"
+
+
+def test_a_lesson_has_the_room_that_its_kind_and_project_took(newcomer: Path) -> None:
+    assert on_a_terminal("lessons", columns=80).split("\n")[0].split() == ["ID", "SESSIONS", "LESSON"]
+    assert "KIND" in on_a_terminal("lessons", columns=200).split("\n")[0]
+
+
+def test_harvest_alone_says_what_it_can_read(newcomer: Path, hardwon: Run) -> None:
+    done = hardwon("harvest")
+    assert done.returncode == 2
+    assert done.stderr.startswith("hardwon: say what to read: `hardwon harvest --all` reads ")
+
+
+def test_a_large_screen_has_the_numbers_and_notes_of_all(newcomer: Path) -> None:
+    assert "TOKENS: of these lines" in on_a_terminal("replay", columns=200, lines=50)
+    assert "TOKENS: of these lines" not in on_a_terminal("replay", columns=80, lines=24)
+    assert "more numbers" not in on_a_terminal("measure", columns=200, lines=50)
+
+
+def test_the_help_of_a_command_names_values_by_what_they_are(hardwon: Run) -> None:
+    said = hardwon("failures", "--help").stdout
+    assert "--since SINCE" in said
+    assert "<" not in said
+    assert "failures [OPTIONS] [COMMAND]\n" in said

@@ -9,6 +9,7 @@ import pytest
 
 from hardwon.recall import minilm
 from tests.conftest import EXAMPLES, ClaudeSession, Run
+from tests.terminal import on_a_terminal
 
 
 @pytest.fixture
@@ -87,3 +88,36 @@ def test_a_past_session_is_shown_with_where_it_was_and_how_to_go_on(hardwon: Run
     assert "2026-10-01 " in done.stdout
     assert "→ hardwon resume S" in done.stdout
     assert not any(sign in done.stdout for sign in "\x1b\x07\u202e")
+
+
+def test_a_line_that_is_too_long_is_cut_with_a_sign_and_what_was_found_stays(hardwon: Run, tmp_path: Path) -> None:
+    long = "we looked at the gauges of the northern reef and at all of its cables " * 2
+    talk = (
+        ClaudeSession("s-long")
+        .user("mend it")
+        .says("Which one?")
+        .user(f"{long}and then the flamingo sensor broke, which {long}")
+        .says("I see.")
+    )
+    assert hardwon("harvest", "--mine", talk.write(tmp_path)).returncode == 0
+    (line,) = [one for one in on_a_terminal("search", "flamingo").split("\n") if "  > " in one]
+    assert line.startswith("  > … ")
+    assert "flamingo sensor" in line
+    assert line.rstrip().endswith(" …")
+    (line,) = [one for one in on_a_terminal("search", "gauges flamingo northern").split("\n") if "  > " in one]
+    assert line.startswith("  > we looked at"), "its beginning has as many of the words"
+
+
+def test_what_is_found_fits_the_screen_and_says_whose_it_is(hardwon: Run, tmp_path: Path) -> None:
+    for at in range(12):
+        talk = ClaudeSession(f"s{at}", day=at + 1, cwd=f"/srv/work/{'reef' if at % 2 else 'tide'}")
+        talk.user(f"mend gauge {at}").run(
+            "make gauge", f"fatal: no gauge of {'abcdefghijkl'[at] * 3} found", exit_code=2
+        )
+        talk.says("The gauge is mended.").write(tmp_path / "logs")
+    assert hardwon("harvest", "--mine", tmp_path / "logs").returncode == 0
+    seen = on_a_terminal("search", "how do I run the gauge tests", lines=24).rstrip()
+    assert len(seen.split("\n")) < 24 - 2, "messages and the prompt have room, too"
+    assert "(reef)" in seen
+    said = hardwon("search", "how do I run the gauge tests").stderr
+    assert said.startswith("The commands that worked: `hardwon how tests -p "), "what answers the question comes first"

@@ -360,7 +360,7 @@ def test_the_commands_say_it_in_80_columns_and_in_json(memory: Hardwon, hardwon:
     assert found["tokens"] > 0
     how = hardwon("how", "test", "--project", "reef").stdout
     assert "make test" in how
-    assert re.match(r"Of \d+ sessions that touched files or ran commands:\n", how)
+    assert re.match(r"What \d+ sessions ran; … stands for words that differ:\n", how)
     assert "case 9" in hardwon("blame", "src/tide/table.py", "--project", "reef").stdout
     assert hardwon("resume", "s9").stdout == "cd /srv/work/reef && claude --resume s9\n"
     hardwon("map", "reef", "--svg", str(tmp_path / "reef.svg"))

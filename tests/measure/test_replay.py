@@ -186,7 +186,7 @@ def test_it_claims_no_more_than_was_counted(hardwon: Run, tmp_path: Path) -> Non
     for day in (1, 2, 3):
         fixed(ClaudeSession(f"s{day}", day=day)).write(tmp_path / "logs")
     first = hardwon("replay", tmp_path / "logs").stdout.split("\n")[0]
-    assert first.startswith("Of 2 errors that came back, the briefing named 2 beforehand; ")
+    assert first.startswith("Of 2 errors that came back, the briefing named 2 beforehand. With no more tokens than ")
     assert "%" not in hardwon("replay", tmp_path / "logs").stdout.replace("(95%)", ""), "shares of two are none"
     assert "2 would have been answered with a known fix" in first
     assert "too close to tell apart" in first

@@ -159,7 +159,7 @@ class Connection:
                     f"{what} yet: `{command}` learns from the {files:,} session{'s' * (files > 1)} that lie in it"
                 )
         raise NotFound(
-            f"{what}; choose one of {names} with --project"
+            f"{what}; choose one of these with --project: {names}"
             if names
             else f"{what}: no sessions have been read yet, run `hardwon up`"
         )

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache, cached_property
 from importlib import import_module
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -45,7 +46,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Look": {
         "open": ("serve:open_", "Open the pages in your browser."),
-        "search": ("search:search", "Search everything Hardwon knows, by words and by meaning."),
+        "search": ("search:search", "Search everything Hardwon knows, and past sessions."),
         "failures": ("failures:app", "List what failed and what fixed it, the most frequent first."),
         "projects": ("projects:app", "List, add, rename, merge and split projects."),
         "lessons": ("bootstrap:app", "List lessons, or add one."),
@@ -109,6 +110,11 @@ what it does, in so few words that they fit a narrow terminal."""
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 _LONGEST_NAME = max(map(len, COMMANDS))
 _PURPOSE = "Learn from your coding agents' sessions and brief the next one."
+_START = "Start with `hardwon up`."
+_MORE_HELP = "What each does: `hardwon help all`."
+_LEFT = ("Start", "Look", "Decide", "Prove", "Care")
+"""What a wide screen shows beside the rest."""
+_TWO_COLUMNS, _LINES_AROUND_COLUMNS = 156, 8
 _FIRST = ("up", "failures", "lessons", "why", "open", "install")
 """What a newcomer needs, in this order."""
 SETTINGS: dict[str, Any] = {"run": {"context_settings": {"allow_interspersed_args": False}}}
@@ -231,11 +237,9 @@ def rows_that_fit(
     besides: int = 0,
 ) -> int:
     """How many of the first rows of a table a screen holds with `besides` other lines; in a pipe, all."""
-    import shutil
-
     if not sys.stdout.isatty():
         return len(rows)
-    lines = shutil.get_terminal_size((100, 24)).lines - besides
+    lines = lines_of_screen() - besides
     for number in range(min(len(rows), lines), 1, -1):
         drawn = as_table(
             headings, rows[:number], room=room_of_tables(), right=right, spare=spare, most_lines=most_lines
@@ -243,6 +247,12 @@ def rows_that_fit(
         if drawn.count("\n") < lines:
             return number
     return min(1, len(rows))
+
+
+def lines_of_screen() -> int:
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).lines
 
 
 _IN_A_PIPE, _TABLE_IN_A_PIPE = 10_000, 120
@@ -518,10 +528,23 @@ class _Entry:
             self._source.rich_markup_mode = None  # as the program around it
             group = typer.main.get_group(self._source)
             group.name = self.name
+            if group.invoke_without_command:
+                group.subcommand_metavar = "[COMMAND]"
+            for command in (group, *group.commands.values()):
+                _name_values(command)
             return group
         alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         alone.command(self.name, **SETTINGS.get(self.name, {}))(self._source)
-        return typer.main.get_command(alone)
+        command = typer.main.get_command(alone)
+        _name_values(command)
+        return command
+
+
+def _name_values(command: Any) -> None:
+    """An option's value is called as the option is, and not by its type."""
+    for each in command.params:
+        if each.param_type_name == "option" and not (each.is_flag or each.metavar):
+            each.metavar = each.name.strip("_").replace("_", "-").upper()
 
 
 class _Built(UserDict[str, Any]):
@@ -548,6 +571,8 @@ def _in_plain_words(problem: str) -> str:
 
 
 class _Group(TyperGroup):
+    told_whole = False
+
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{**settings, "commands": _Built({name: _Entry(name) for name in COMMANDS})})
 
@@ -558,7 +583,8 @@ class _Group(TyperGroup):
         """`help`, `help COMMAND` and `version` are what other programs call `--help` and `--version`."""
         if args == ["version"]:
             _version(wanted=True)
-        if args == ["help"]:
+        if args in (["help"], ["help", "all"]):
+            self.told_whole = args[1:] == ["all"]
             typer.echo(ctx.get_help())
             raise typer.Exit
         return super().resolve_command(ctx, [*args[1:], "--help"] if args[0] == "help" else args)
@@ -575,6 +601,22 @@ class _Group(TyperGroup):
             error.message = "\n".join(lines).removeprefix(lead)
             raise
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """On a screen what it holds; in a pipe all. The last line is the one that surely is seen."""
+        if self.told_whole or not sys.stdout.isatty():
+            super().format_help(ctx, formatter)
+            formatter.write(f"\n{_START}\n")
+            return
+        self.format_usage(ctx, formatter)
+        formatter.write(f"{_PURPOSE}\n\n")
+        halves = [_described_commands(names) for names in (_LEFT, [name for name in GROUPS if name not in _LEFT])]
+        if room() >= _TWO_COLUMNS and lines_of_screen() > max(map(len, halves)) + _LINES_AROUND_COLUMNS:
+            for left, right in zip_longest(*halves, fillvalue=""):
+                formatter.write(f"{left.ljust(_TWO_COLUMNS // 2)}{right}".rstrip() + "\n")
+        else:
+            formatter.write("\n".join(_names_of_commands()) + "\n")
+        formatter.write("\n".join(hung(f"{_MORE_HELP} {_START}", room())) + "\n")
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as for every group
         for group, commands in GROUPS.items():
             with formatter.section(group):
@@ -584,7 +626,7 @@ class _Group(TyperGroup):
 app = typer.Typer(
     cls=_Group,
     name="hardwon",
-    help=f"{_PURPOSE} Start with `hardwon up`.",
+    help=f"{_PURPOSE} {_START}",
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -612,13 +654,28 @@ def _options(
 
 def _overview() -> None:
     """A screen for who types the name alone: what to begin with, and the names of the rest."""
-    say(f"{_PURPOSE}\n\nBegin with:", err=True)
-    for name in _FIRST:
-        say(f"  {name.ljust(max(map(len, _FIRST)))}  {COMMANDS[name][1]}", err=True)
-    say("\nAll commands:", err=True)
+    say("\n".join([f"{_PURPOSE}\n", *_names_of_commands(err=True), f"{_MORE_HELP} {_START}"]), err=True)
+
+
+def _names_of_commands(*, err: bool = False) -> list[str]:
+    """The few that one begins with and what they do, and the names of all."""
+    lines = [f"  {name.ljust(_LONGEST_NAME)}  {COMMANDS[name][1]}" for name in _FIRST]
     for group, commands in GROUPS.items():
-        say(f"  {group.ljust(max(map(len, GROUPS)))}  {', '.join(commands)}", err=True)
-    say("\n`hardwon --help` says what each does, `hardwon COMMAND --help` all about one.", err=True)
+        lines += hung(f"{group.ljust(max(map(len, GROUPS)))}  {', '.join(commands)}", room(err=err))
+    return [
+        "Begin with:",
+        *lines[: len(_FIRST)],
+        "",
+        "All commands (`hardwon COMMAND --help` tells about one):",
+        *lines[len(_FIRST) :],
+    ]
+
+
+def _described_commands(groups: Iterable[str]) -> list[str]:
+    lines: list[str] = []
+    for group in groups:
+        lines += [f"{group}:", *(f"  {name.ljust(_LONGEST_NAME)}  {what}" for name, (_, what) in GROUPS[group].items())]
+    return lines
 
 
 def entire() -> None:

@@ -24,6 +24,7 @@ from hardwon.cli.app import (
     need_known,
     of_here,
     print_json,
+    room_of_tables,
     rows_that_fit,
     say,
     short,
@@ -155,6 +156,8 @@ def keep(file: Path, block: str, *, write: bool) -> None:
 app = typer.Typer()
 OTHER_NAMES = {"rejected": "invalid"}
 """What people call a status → what it is called."""
+_WIDE = 120
+"""On a narrower screen the text of a lesson needs the room."""
 _LINES_BELOW = 4
 """Of a screen: what is said below the table, and the prompt."""
 
@@ -206,16 +209,17 @@ def lessons(
         say(f"{asked} {only_here}".strip(), err=True)
         return
     several = len({one.project for one in found}) > 1
+    wide = room_of_tables() >= _WIDE
     rows = [
-        (short(memory, one.id), one.kind, f"{one.confidence:.2f}", one.source_count,
-         *([names.get(one.project, "everywhere")] if several else []),
-         f"{one.text} ({note})" if (note := _note(memory, one, status, not_told)) else one.text)
+        (short(memory, one.id), *([one.kind, f"{one.confidence:.2f}"] if wide else []), one.source_count,
+         f"{one.text}{f' ({note})' if note else ''}{f' ({whose})' if several else ''}")
         for one in found[:limit]
+        for note, whose in [(_note(memory, one, status, not_told), names.get(one.project, "everywhere"))]
     ]  # fmt: skip
-    headings = ("ID", "KIND", "SURE", "SESSIONS", *(["PROJECT"] if several else []), "LESSON")
-    spare = (2, 3, 1) if several else (2, 3)
-    kept = len(rows) if limit else rows_that_fit(headings, rows, right=(3,), spare=spare, besides=_LINES_BELOW)
-    table(headings, rows[:kept], right=(3,), spare=spare)
+    headings = ("ID", *(["KIND", "SURE"] if wide else []), "SESSIONS", "LESSON")
+    right = (len(headings) - 2,)
+    kept = len(rows) if limit else rows_that_fit(headings, rows, right=right, besides=_LINES_BELOW)
+    table(headings, rows[:kept], right=right)
     if more := len(found) - kept:
         asked = asked_again({"--project": project, "--kind": kind, "--status": status})
         asked += " --everywhere" if everywhere else ""

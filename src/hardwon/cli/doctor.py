@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,15 +14,22 @@ from hardwon.cli.app import Json, count, print_json, say, table, upgraded
 from hardwon.errors import HardwonError, StoreError
 
 if TYPE_CHECKING:
+    from hardwon.store.database import Check
     from hardwon.store.repair import Repaired
 
 
 # The installation itself: `doctor`, `config`.
 
+_TO_KNOW = ("refused", "review", "distil")
+_NUMBER = re.compile(r"\b\d{4,}(?= (?:items|entries|files|events|sessions|waiting)\b)")
+
 
 def doctor(
     fix: Annotated[
         bool, typer.Option("--fix", help="Repair a copy of the store and use that; the old store is kept.")
+    ] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Also the checks that found nothing to tell; in a pipe, always.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -54,13 +63,22 @@ def doctor(
             say(line)
         bad = sum(not check.ok for check in checks)
         say("All is well.\n" if healthy else f"{bad} of {count(len(checks), 'check')} failed.\n")
-        for check in sorted(checks, key=lambda check: check.ok):
-            mark = "BAD" if not check.ok else " - " if check.says.startswith("none yet") else "ok "
-            say(f"{mark}  {check.name:<12} {check.says}")
+        every = all_ or not sys.stdout.isatty()
+        told = checks if every else [check for check in checks if not check.ok or _is_news(check)]
+        for check in sorted(told, key=lambda check: check.ok):
+            mark = "BAD" if not check.ok else " - " if _is_news(check) else "ok "
+            say(f"{mark}  {check.name:<12} {_NUMBER.sub(lambda found: f'{int(found[0]):,}', check.says)}")
+        if len(told) < len(checks):
+            say(f"ok   {count(len(checks) - len(told), 'more check')}: `hardwon doctor --all`")
         if mendable:
             say("`hardwon doctor --fix` repairs the store and reports what it cannot recover.")
     if not healthy or (repaired and repaired.short):
         raise typer.Exit(1)
+
+
+def _is_news(check: Check) -> bool:
+    """What is no fault, and yet for somebody to know or to do."""
+    return check.says.startswith("none yet") or check.name in _TO_KNOW
 
 
 def _told(repaired: Repaired | None, closed: list[str], *, is_upgraded: bool) -> list[str]:

@@ -20,6 +20,7 @@ from hardwon.cli.app import (
     day,
     iso,
     last_met,
+    lines_of_screen,
     moment,
     of_here,
     print_json,
@@ -57,17 +58,18 @@ _LEFT_OF_AN_ERROR = 21
 """Characters of a narrow row before the error."""
 _LINES_BELOW = 4
 """Of a screen: what is said below the list, and the prompt."""
-_ROWS = 10
 _CHARACTERS_COMPARED, _HITS_COMPARED = 1_000, 5
 _LEAST_SHARED, _MOST_OF_IT = 3, 0.9
 """Words that a failure and a pasted text must share to be called alike: so many, and so much of the shorter one."""
 _ALIKE_SHOWN = 2
 _MOST_COUNTED = 1000
+_MORE_ROWS = 50
+"""What is offered where not all fit: of hundreds, nobody wants all."""
 _WIDE = 120
 """From here on, what worked has a column of its own; below, it stands under its error."""
 _LONGEST_FIX = 90
 """Of what replaces something long by something long, only what differs is told."""
-_LONGEST_PROJECT, _LONGEST_PROJECT_OF_A_NARROW_ROW = 40, 16
+_PROJECTS_NAMED = 2
 
 
 @app.callback(invoke_without_command=True)
@@ -77,9 +79,9 @@ def failures(
     everywhere: Everywhere = False,
     since: Annotated[str | None, typer.Option(help="Only failures since this date, YYYY-MM-DD.")] = None,
     open: Annotated[bool, typer.Option("--open", help="Only failures without a known fix.")] = False,
-    all: Annotated[bool, typer.Option("--all", help="Also what is muted, and what agents' own tools refused.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Also those you muted, and those of agents' own tools.")] = False,
     limit: Annotated[
-        int | None, typer.Option(help=f"Most rows. Default: {_ROWS}, or as many as fit; in a pipe, all.", min=1)
+        int | None, typer.Option(help="Most rows. Default: as many as fit; in a pipe, all.", min=1)
     ] = None,
     refingerprint: Annotated[
         bool, typer.Option("--refingerprint", help="Regroup old failures after an upgrade; it tells you when to.")
@@ -88,9 +90,9 @@ def failures(
 ) -> None:
     """List what failed and what fixed it, the most frequent first.
 
-    In a project's folder what failed there, with --everywhere or --json in all projects.
-    A wide terminal also shows the tokens it cost. What a formatter says of each file is one row (not with --json). What
-    agents' own tools refused ("File has not been read yet") and what you muted is left out, as in `up`; --all lists it.
+    In a project's folder: what failed there. With --everywhere or --json: in all projects. The same failure in
+    different files is one row (not with --json). Left out, as in `up`: what an agent's own tool refused ("File has not
+    been read yet"), and what you muted.
 
     Example: hardwon failures --project tidepool --since 2026-10-01 --open
     """
@@ -124,7 +126,7 @@ def failures(
         )
         everything = which._replace(of_agents=None, muted=None)
         db = memory.reading()
-        shown_, _ = failing(db, which, limit=limit or (_ROWS if sys.stdout.isatty() else _MOST_COUNTED))
+        shown_, _ = failing(db, which, limit=limit or (lines_of_screen() if sys.stdout.isatty() else _MOST_COUNTED))
         known, besides = (len(counted(db, one, after=None, limit=_MOST_COUNTED)) for one in (which, everything))
         cost = memory.failures.costs([id for row in shown_ for id in row.ids], since=moment(since))
         behind = memory.failures.outdated()
@@ -144,9 +146,11 @@ def failures(
         asked += (" --everywhere" if everywhere else "") + (" --open" if open else "")
         if known > len(shown_):
             whole = f"{asked} --all" if all else asked
-            say(f"{known - len(shown_)} more: `hardwon failures{whole} --limit {known}`", err=True)
+            unfixed = "" if open else "; those without a fix: `--open`"
+            most = min(known, max(_MORE_ROWS, 2 * len(shown_)))
+            say(f"{known - len(shown_)} more: `hardwon failures{whole} --limit {most}`{unfixed}", err=True)
         if besides > known:
-            say(f"{besides - known} refused by agents' own tools, or muted: `hardwon failures{asked} --all`", err=True)
+            say(f"{besides - known} of agents' own tools, or muted: `hardwon failures{asked} --all`", err=True)
         if only_here:
             say(only_here, err=True)
 
@@ -158,21 +162,17 @@ def say_of_a_kind(rows: Sequence[Failing]) -> None:
 
 
 def _names_of_projects(memory: Hardwon, rows: list[Failing]) -> list[str]:
-    """The project of each row, cut to the room that there is; none where all are of one."""
+    """The projects of each row; none where all are of one."""
     from hardwon.store.projects import names, with_failures
 
-    most = _LONGEST_PROJECT if room_of_tables() >= _WIDE else _LONGEST_PROJECT_OF_A_NARROW_ROW
     db = memory.reading()
-    held = with_failures(db, [id for row in rows for id in row.ids])
+    held, named = with_failures(db, [id for row in rows for id in row.ids]), names(db)
     of_rows = [list(dict.fromkeys(project for id in row.ids for project in held.get(id, ()))) for row in rows]
     if len({project for each in of_rows for project in each}) < 2:
         return []
-    named = names(db)
-    if most == _LONGEST_PROJECT:
-        told = [", ".join(named.get(project, "") or "-" for project in each) or "-" for each in of_rows]
-        return [name if len(name) <= most else f"{name[: most - 1]}…" for name in told]
-    more = [f" +{len(each) - 1}" if len(each) > 1 else "" for each in of_rows]
-    return [f"{named.get(each[0], '') if each else '-'}{rest}" for each, rest in zip(of_rows, more, strict=True)]
+    told = [[named.get(project, "") or "-" for project in each] for each in of_rows]
+    more = [f" +{len(each) - _PROJECTS_NAMED}" if len(each) > _PROJECTS_NAMED else "" for each in told]
+    return [", ".join(each[:_PROJECTS_NAMED]) + rest for each, rest in zip(told, more, strict=True)]
 
 
 def _print_list(
@@ -202,7 +202,7 @@ def _print_list(
                 sparkline(times[failure.id], first, last, BINS),
                 day(failure.last_seen),
                 row_of(row),
-                (fix and fitted(fix.text, _LONGEST_FIX)) or "-",
+                fitted(fix.text, _LONGEST_FIX) if fix else "",
                 *in_projects[at : at + 1],
             )
         )
@@ -215,18 +215,20 @@ def _print_list(
 
 
 def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[str], below: int, *, whole: bool) -> int:
-    wide = room_of_tables() - _LEFT_OF_AN_ERROR - max((len(name) + 2 for name in in_projects), default=0)
+    """Where and when stands in brackets behind the error: a column would take the room of what failed."""
+    wide = room_of_tables() - _LEFT_OF_AN_ERROR
     lines: list[tuple[object, ...]] = []
     for at, row in enumerate(rows):
         failure, said = row.failure, row_of(row)
-        fixed = fitted(worked(failure), _LONGEST_FIX)
-        age = "" if fixed else last_met(failure.last_seen).removeprefix("last met ")
-        if age and (whole or len(wrapped(f"{said} ({age})", wide)) <= _LINES_OF_A_NARROW_ROW):
-            said += f" ({age})"
-        lines.append((short(memory, failure.id), failure.sessions, said, *in_projects[at : at + 1]))
-        if fixed:
-            lines.append(("", "", fixed, *([""] if in_projects else [])))
-    columns = ("ID", "SESSIONS", "ERROR", *(["PROJECT"] if in_projects else []))
+        where, age = in_projects[at] if in_projects else "", last_met(failure.last_seen).removeprefix("last met ")
+        for told in filter(None, (", ".join(filter(None, (where, age))), where)):
+            if whole or len(wrapped(f"{said} ({told})", wide)) <= _LINES_OF_A_NARROW_ROW:
+                said += f" ({told})"
+                break
+        lines.append((short(memory, failure.id), failure.sessions, said))
+        if fixed := worked(failure, aged=False):
+            lines.append(("", "", fitted(fixed, _LONGEST_FIX)))
+    columns = ("ID", "SESSIONS", "ERROR")
     look: dict[str, Any] = {"right": (1,), "most_lines": 0 if whole else _LINES_OF_A_NARROW_ROW}
     kept = len(lines) if whole else rows_that_fit(columns, lines, besides=below, **look)
     if 1 < kept < len(lines) and not lines[kept][0]:
@@ -277,13 +279,13 @@ def best(row: Failure) -> Fix | None:
     )
 
 
-def worked(row: Failure) -> str:
-    """What worked, how often, and how old that is; nothing where none is told."""
+def worked(row: Failure, *, aged: bool = True) -> str:
+    """What worked, how often, and perhaps how old that is; nothing where none is told."""
     fix = best(row)
     if fix is None:
         return ""
     often = "" if not fix.confirmed else " once" if fix.confirmed == 1 else f" in {fix.confirmed:,} sessions"
-    age = f", {met}" if (met := last_met(row.last_seen)) else ""
+    age = f", {met}" if aged and (met := last_met(row.last_seen)) else ""
     return f"worked{often}{age}: {fix.text}"
 
 
@@ -293,7 +295,7 @@ def mute(
     off: Annotated[bool, typer.Option("--off", help="Tell agents of them again.")] = False,
     json: Json = False,
 ) -> None:
-    """Tell agents no more of failures, and list them apart on the page.
+    """Stop telling agents of a failure; `failures` leaves it out, too.
 
     Example: hardwon failures mute F3fa9
     """

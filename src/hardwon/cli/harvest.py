@@ -62,7 +62,15 @@ def harvest(
     """
     from hardwon.api import Hardwon
 
-    if sum((bool(paths), all_, git is not None)) != 1:
+    asked = sum((bool(paths), all_, git is not None))
+    if not asked:
+        say(
+            "hardwon: say what to read: `hardwon harvest --all` reads what your agents wrote on this machine, "
+            "`hardwon harvest FOLDER` the sessions in a folder, `hardwon harvest --git REPO` those of a repository",
+            err=True,
+        )
+        raise typer.Exit(2)
+    if asked > 1:
         raise typer.BadParameter("name files or folders, or pass --all, or --git with a repository")
     if git and _ELSEWHERE.match(git):
         raise NotFound(f"--git reads a clone on this machine: `git clone {git}`, then `hardwon harvest --git FOLDER`")
@@ -263,7 +271,7 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int], look
         ("messages", ""),
         (
             "errors",
-            f"{distinct:,} once a session, without agents' own tools; {before:,} of them{share} had come up earlier",
+            f"once a session, without agents' own tools: {distinct:,}; of these {before:,}{share} came up before",
         ),
         ("lessons", ""),
         ("fixes", ""),

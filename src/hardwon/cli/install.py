@@ -247,6 +247,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
         runs = memory.store.last_runs()
         distils, measures = memory.config.distil, memory.config.experiment == "on"
         waiting, fixes = memory.review.count(), len(waiting_fixes(memory.reading())) if memory.exists else 0
+        known = memory.store.totals()["sessions"] if memory.exists else 0
         if not json:
             ask_about_folders(memory)
     shown: list[dict[str, Any]] = []
@@ -266,7 +267,11 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if json:
         print_json(shown)
         return
-    table(("AGENT", "FOUND", "HARDWON", "TO DO"), [_row(entry) for entry in shown])
+    rows = [_row(entry) for entry in shown if entry["found"] or entry["installed"]]
+    if rows:
+        table(("AGENT", "HARDWON", "TO DO"), rows)
+    if away := [entry["agent"] for entry in shown if not (entry["found"] or entry["installed"])]:
+        say(f"Not found here: {', '.join(away)}.")
     if last := [_run(entry["agent"], run) for entry in shown for run in entry["runs"]]:
         say()
         table(("AGENT", "HOOK", "LAST RUN", "WHAT CAME OF IT"), last)
@@ -274,13 +279,14 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         say(f"\nNo agent uses Hardwon yet. To start: `hardwon install {first}`.")
     how = " (`hardwon review --list`)" if waiting + fixes else ""
-    say(f"\nWaiting for review: {count(waiting, 'lesson')} and {count(fixes, 'fix', 'fixes')}{how}.")
+    say(f"\nKnown: {count(known, 'session')} (`hardwon up` reads new ones).")
+    say(f"Waiting for review: {count(waiting, 'lesson')} and {count(fixes, 'fix', 'fixes')}{how}.")
     by = "off (run `hardwon distil` yourself)" if distils == "off" else f"{distils} reads each session when it ends"
     say(f"Finding lessons with a model: {by}.")
     if measures:
         say(_MEASURES)
     else:
-        say("Experiment: off, nothing is withheld (`hardwon config experiment on` starts it).")
+        say("Experiment (do the lines help?): off, nothing is withheld (`hardwon config experiment on`).")
 
 
 def here() -> list[Installed]:
@@ -313,12 +319,12 @@ def _run(agent: str, run: dict[str, Any]) -> tuple[str, str, str, str]:
     return agent, run["event"], run["ago"], run["said"] or quiet or "-"
 
 
-def _row(entry: dict[str, Any]) -> tuple[str, str, str, str]:
+def _row(entry: dict[str, Any]) -> tuple[str, str, str]:
     errors = [f"{run['event']}: {run['error']}" for run in entry["runs"] if run["error"]]
     installed = ", ".join(entry["hooks"]) if len(entry["hooks"]) == 1 else f"{len(entry['hooks'])} hooks"
-    installed = installed if entry["installed"] else "no"
     trouble = "; ".join(filter(None, [entry["trouble"], *errors]))
-    return entry["agent"], "yes" if entry["found"] else "no", installed, trouble or "-"
+    to_do = "" if entry["installed"] else f"hardwon install {entry['agent']}"
+    return entry["agent"], installed if entry["installed"] else "no", trouble or to_do
 
 
 def _agreed(changes: list[Change], yes: bool, dry_run: bool, json: bool, nothing: str, *, whole: bool) -> bool:

@@ -27,6 +27,13 @@ _IN_ONE = re.compile(r"(?:[\w-]+: )?\w+ in 1 of (\d+) sessions(?! about| with)")
 _ABOUT_IT = re.compile(r" sessions (?:about|with) |^its (?:name|folder) has |\bnamed\b")
 """What the map says of files and commands that have to do with the task."""
 _OF_ALL = re.compile(r"\w in \d+ of (\d+) sessions(?! about| with)")
+_LAST = re.compile(r"(.*?), last ([^;]+)(.*)$")
+_RAN = re.compile(
+    r"(?:(?P<purpose>[\w-]+): )?(?:ran|failed) in (?P<ran>\d+) of \d+ sessions"
+    r"(?:: (?P<failed>\d+) saw it fail, (?P<passed>\d+) saw it pass|, passed in all|(?P<never>, never worked))?"
+    r"(?:, last (?P<last>.+))?$"
+)
+"""What the map says of files, and of commands."""
 _PATHS_NAMED = 5
 _OUTCOMES = {"completed": "ended", "failure": "failed call"}
 """How a session ended, as people read it: a failure is one whose last call failed."""
@@ -102,14 +109,34 @@ def _print(found: Map, most: int, *, task: str, whole: bool) -> None:
     told = all_rows if whole or not any(telling.values()) else telling
     parts = [(heading, rows) for heading, rows in told.items() if rows]
     if of_all:
-        by = ", by the task and by what lately was touched" if task else " (often, and lately)"
-        say(f"Of {of_all} sessions that touched files or ran commands, the likeliest first{by}:\n")
+        by = "the likeliest for this task first" if task else "most often and lately first"
+        say(f"What {of_all} sessions needed, {by}:\n")
     for number, (heading, rows) in enumerate(parts):
         say() if number else None
+        if heading == "COMMAND":
+            _print_commands(rows)
+            continue
+        dated = [(name, _LAST.match(_without_all(why, of_all)), why) for name, why in rows]
         table(
-            (heading, "WHY"),
-            [(name, _without_all(why, of_all)) for name, why in rows],
+            (heading, "WHY", "LAST"),
+            [(name, found[1] + found[3], found[2]) if found else (name, why, "") for name, found, why in dated],
         )
+
+
+def _print_commands(rows: Sequence[tuple[str, str]]) -> None:
+    """In how many sessions each ran and how it ended there, of what the map says in words."""
+    cells = []
+    for name, why in rows:
+        found = _RAN.match(why)
+        if not found:  # no words of ours
+            cells.append((name, why, "", "", "", ""))
+            continue
+        ran = found["ran"]
+        passed, failed = (found["passed"], found["failed"]) if found["failed"] else (ran, "0")
+        if found["never"]:
+            passed, failed = "0", ran
+        cells.append((name, found["purpose"] or "", ran, passed, failed, found["last"] or ""))
+    table(("COMMAND", "FOR", "SESSIONS", "PASSED IN", "FAILED IN", "LAST"), cells, right=(2, 3, 4), spare=(1,))
 
 
 def _number_of_sessions(whys: Sequence[str]) -> str:
@@ -227,10 +254,11 @@ def how(
     elif not found:
         say(f"No command that worked here fits.{others}", err=True)
     else:
-        sessions = _number_of_sessions([one.why for one in found])
-        if sessions:
-            say(f"Of {sessions} sessions that touched files or ran commands:\n")
-        table(("COMMAND", "WHY"), [(one.command, _without_all(one.why, sessions)) for one in found])
+        if sessions := _number_of_sessions([one.why for one in found]):
+            say(f"What {sessions} sessions ran; … stands for words that differ:\n")
+        _print_commands([(one.command, one.why) for one in found])
+        if not words:
+            say("\nOf one purpose: `hardwon how test`. For a task: `hardwon map TASK`", err=True)
 
 
 def resume(

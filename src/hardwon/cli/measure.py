@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, bars, count, day, moment, print_json, say, table
+from hardwon.cli.app import (
+    Everywhere,
+    Json,
+    ProjectOption,
+    bars,
+    count,
+    day,
+    lines_of_screen,
+    moment,
+    of_here,
+    print_json,
+    say,
+    table,
+)
 
 if TYPE_CHECKING:
     from hardwon.measure.experiment import Experiment
@@ -24,6 +38,8 @@ _SAYS = {
 
 
 _MICROSECONDS_PER_WEEK = 7 * 86_400_000_000
+_LINES_BESIDES = 16
+"""Of a screen: what is said around the table, and lines of it that wrap."""
 _DETAILS = {
     *(
         "lessons_a_day",
@@ -49,6 +65,7 @@ def measure(
     write: Annotated[Path | None, typer.Option(help="Write a Markdown page with charts next to it.")] = None,
     snapshot: Annotated[bool, typer.Option("--snapshot", help="Save the numbers, to compare with later.")] = False,
     all: Annotated[bool, typer.Option("--all", help="Every number, and those that have no data yet.")] = False,
+    everywhere: Everywhere = False,
     json: Json = False,
 ) -> None:
     """Show statistics about lessons, failures, hooks and results.
@@ -65,7 +82,9 @@ def measure(
             verdict = memory.experiment(project=project, since=begin)
             print_json(verdict) if json else _print_experiment(verdict, on=memory.config.experiment == "on")
             return
-        found = memory.measure(project=project, since=begin)
+        mine = not (json or snapshot or write)
+        holder, only_here = of_here(memory, project, everywhere=everywhere) if mine else (project, "")
+        found = memory.measure(project=holder, since=begin)
         if snapshot:
             memory.store.keep_metrics(found)
         if write is not None:
@@ -75,6 +94,8 @@ def measure(
         print_json(found)
     elif write is None:
         _print(found, details=all)
+        if only_here:
+            say(only_here, err=True)
 
 
 def _print(found: Metrics, *, details: bool) -> None:
@@ -85,36 +106,41 @@ def _print(found: Metrics, *, details: bool) -> None:
         say("No sessions in this period. `hardwon up` reads those on this machine.")
         return
     say(f"{count(found.sessions, 'session')} since {day(found.since)}\n")
-    told = [each for each in found.metrics if each.value is not None and (details or each.name not in _DETAILS)]
+    known = [each for each in found.metrics if each.value is not None]
+    roomy = details or (sys.stdout.isatty() and lines_of_screen() > len(known) + _LINES_BESIDES)
+    told = [each for each in known if roomy or each.name not in _DETAILS]
     trend = any(metric.week is not None or metric.month is not None for metric in told)
     rows: list[list[object]] = []
     labels = {metric.label for metric in told}
-    width = (7 if trend else 5) + (len(labels) > 1)
     group = ""
     for metric in told:
-        if metric.group != group:
-            group = metric.group
-            rows.append([group.upper(), *[""] * (width - 1)])
-        cells: list[object] = [f"  {metric.title}", figure(metric), bounds(metric), f"{metric.n:,}", metric.of]
+        value = figure(metric)
+        counted = metric.of if value == f"{metric.n:,}" else f"{metric.n:,} {metric.of}"
+        cells: list[object] = [metric.group.upper() if metric.group != group else "", metric.title, value]
+        cells += [bounds(metric), counted]
         if trend:
             cells += [change(metric, metric.week), change(metric, metric.month)]
         rows.append([*cells, metric.label] if len(labels) > 1 else cells)
-    headings = ["", "VALUE", "95% RANGE", "N", "OF", *(["7 DAYS", "30 DAYS"] if trend else []), ""]
-    table(headings[:width], rows, right=(1, 3), spare=(7,) if trend else (5,))
+        group = metric.group
+    headings = ["", "", "VALUE", "95% RANGE", "OF", *(["7 DAYS", "30 DAYS"] if trend else [])]
+    headings += [""] if len(labels) > 1 else []
+    table(headings, rows, right=(2,), spare=(len(headings) - 1,) if len(labels) > 1 else ())
     if labels == {"observational"}:
         say("\nThese are observations. To measure what Hardwon changes: `hardwon config experiment on`.")
     weeks = found.weekly_errors[-26:]
     shares = [before / errors for _, errors, before in weeks]
     if len(shares) > 1:
         first, last = (moment_of(week * _MICROSECONDS_PER_WEEK) for week in (weeks[0][0], weeks[-1][0]))
+        _, errors, before = weeks[-1]
+        time = f"from the week of {day(first)} to that of {day(last)} ({before} of {count(errors, 'error')})"
         say(
-            f"\nErrors seen before, of weeks that had any, from {day(first)} to {day(last)}: {bars(shares)} "
-            f"({min(shares):.0%} to {max(shares):.0%}; less is better)"
+            f"\nShare of errors seen before, in each week that had errors; less is better. {bars(shares)}\n"
+            f"Lowest {min(shares):.0%}, highest {max(shares):.0%}; {time}."
         )
     missing = [metric.title for metric in found.metrics if metric.value is None]
-    if missing and details:
+    if missing and roomy:
         say(f"\nNo data yet: {'; '.join(missing)}.")
-    elif not details and (more := len(found.metrics) - len(told)):
+    elif not roomy and (more := len(found.metrics) - len(told)):
         say(f"\n{count(more, 'more number')}: `hardwon measure --all`.")
 
 

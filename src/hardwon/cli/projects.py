@@ -45,9 +45,10 @@ def projects(
             )
             for one in known
         ]
-        table(("SESSIONS", "NAME", "KEY", *(["DESCRIPTION"] if said else [])), cells, right=(0,))
+        table(("SESSIONS", "NAME", "KNOWN BY", *(["DESCRIPTION"] if said else [])), cells, right=(0,))
         if (without := total - sum(one.sessions for one in everything)) > 0:
-            say(f"\n{count(without, 'session')} without a project.")
+            say(f"\n{count(without, 'session')} without a project: no folder is known of them.")
+        say("\nTwo that are one: `hardwon projects merge NAME INTO`. Another name: `hardwon projects rename`", err=True)
 
 
 @app.command("add")

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, bars, count, print_json, progress_bar, say, shown, table
+from hardwon.cli.app import (
+    Everywhere,
+    Json,
+    ProjectOption,
+    bars,
+    count,
+    lines_of_screen,
+    of_here,
+    print_json,
+    progress_bar,
+    say,
+    shown,
+    table,
+)
 
 if TYPE_CHECKING:
     from hardwon.measure.map_replay import Share
@@ -15,6 +29,8 @@ if TYPE_CHECKING:
 
 
 _MAX_MAPS_SHOWN = 2
+_LINES_OF_NOTES = 40
+"""A screen of so many lines has room for what the columns mean."""
 _FEWEST_CASES = 5
 """Of fewer, no share is told."""
 _WAYS = {
@@ -34,6 +50,7 @@ def replay(
     failure_budget: Annotated[int | None, typer.Option(help="Token limit of the failures in it.", min=0)] = None,
     chart: Annotated[Path | None, typer.Option(help="Folder to write charts to, as SVG.")] = None,
     all: Annotated[bool, typer.Option("--all", help="Add each project, how it went over time, and notes.")] = False,
+    everywhere: Everywhere = False,
     json: Json = False,
 ) -> None:
     """Replay past sessions to see which errors Hardwon would have foreseen.
@@ -46,8 +63,9 @@ def replay(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory, progress_bar() as progress:
+        holder, only_here = (project, "") if json or paths else of_here(memory, project, everywhere=everywhere)
         report = memory.replay(
-            paths or (), project=project, budget=budget, failure_budget=failure_budget, progress=progress
+            paths or (), project=holder, budget=budget, failure_budget=failure_budget, progress=progress
         )
     if chart:
         _draw(report, chart)
@@ -55,6 +73,8 @@ def replay(
         print_json(report)
     else:
         _print(report, details=all)
+        if only_here:
+            say(only_here, err=True)
 
 
 def _draw(report: Report, folder: Path) -> None:
@@ -75,10 +95,11 @@ def _print(report: Report, *, details: bool) -> None:
         _print_maps(report, details=details)
         return
     if not details:
+        has_room = sys.stdout.isatty() and lines_of_screen() >= _LINES_OF_NOTES
         say(verdict(report))
         if report.foreseeable:
-            _print_ways(report, details=False)
-        _print_maps(report, details=False)
+            _print_ways(report, details=has_room)
+        _print_maps(report, details=has_room)
         say("More, with each project and what is counted: `hardwon replay --all`.")
         return
     before = report.intervals["foreseeable_rate"]
@@ -125,10 +146,14 @@ def _compared(report: Report) -> str:
     if not simple:
         return ""
     name = max(simple, key=lambda name: simple[name].foreseen)
-    ours, theirs = report.intervals["foreseen_rate"], simple[name].intervals["foreseen_rate"]
+    way: Way = simple[name]
+    alike = way.ours or report
+    ours, theirs = alike.intervals["foreseen_rate"], way.intervals["foreseen_rate"]
     apart = (ours.low or 0) > (theirs.high or 1) or (ours.high or 1) < (theirs.low or 0)
-    said = "" if apart else ", too close to tell apart"
-    return f"; the best simple method ({_WAYS.get(name, name)}) named {simple[name].foreseen}{said}"
+    return (
+        f". With no more tokens than the best simple method takes ({_WAYS.get(name, name)}), it names {alike.foreseen} "
+        f"and that one {way.foreseen}{'' if apart else ': too close to tell apart'}"
+    )
 
 
 def _print_maps(report: Report, *, details: bool) -> None:
@@ -141,7 +166,7 @@ def _print_maps(report: Report, *, details: bool) -> None:
             "\nOf the known files and commands that a session then needed, how many `hardwon map` had in its top ten:\n"
         )
         table(
-            ("PROJECT", "EDITING SESSIONS", "FILES EDITED", "BY FREQUENCY", "COMMANDS RUN"),
+            ("PROJECT", "EDITING SESSIONS", "FILES EDITED", "THE MOST EDITED", "COMMANDS RUN"),
             [
                 (one.project, one.edited["the map"].n, _share(one.edited["the map"]),
                  _share(one.edited["how often edited"]), _share(one.commands["the map"]))
@@ -149,6 +174,8 @@ def _print_maps(report: Report, *, details: bool) -> None:
             ],
             right=range(1, 5),
         )  # fmt: skip
+        if details:
+            say("\nTHE MOST EDITED: what a list of the ten files that were edited most often would have had of them.")
     if len(told) > most:
         say(f"and {count(len(told) - most, 'more project')}")
 
@@ -180,8 +207,9 @@ def _print_ways(report: Report, *, details: bool) -> None:
         return
     table(headings, rows, right=(1, 2, 3, 4), spare=(4,))
     say(
-        "\nTOKENS: of these lines, the median of a session; no method gets more than Hardwon used. HARDWON, WITH AS "
-        "MANY: what Hardwon names with the tokens that the method used."
+        "\nKnowing the prompt: with what is told once a session has said what it is to do. LINES CAME TRUE: how many "
+        "of the lines named an error that then came. TOKENS: of these lines, the median of a session; no method gets "
+        "more than Hardwon used. HARDWON, WITH AS MANY: what Hardwon names with the tokens that the method used."
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +18,7 @@ from hardwon.cli.app import (
     asked_again,
     day,
     iso,
+    lines_of_screen,
     moment,
     need_known,
     of_here,
@@ -23,6 +26,8 @@ from hardwon.cli.app import (
     print_json,
     progress_bar,
     room,
+    room_of_tables,
+    rows_that_fit,
     say,
     short,
     shown,
@@ -30,7 +35,7 @@ from hardwon.cli.app import (
 )
 from hardwon.cli.bootstrap import OTHER_NAMES
 from hardwon.cli.failures import row_of, say_of_a_kind, worked
-from hardwon.cli.table import wrapped
+from hardwon.cli.table import as_table, cut, wrapped
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -38,8 +43,14 @@ if TYPE_CHECKING:
     from hardwon.api.failing import Failing
     from hardwon.model.nouns import Hit
 
+_RESULTS = 10
 _LINES_OF_A_PASSAGE = 3
+_LINES_OF_A_ROW = 3
+_LINES_BELOW = 4
+"""Of a screen: what is said above and below the results, and the prompt."""
+_LEFT_OF_A_TEXT = 20
 _CHARACTERS_OF_A_TASK = 160
+_SIGNS: dict[str, str] = {"> ": "> you", "$ ": "$ a command", "! ": "! an error"}
 _HOW = re.compile(r"(?i)\bhow (?:do|to|can|should|are|is)\b|\bcommand\b")
 _TO_DO = re.compile(r"(?i)\b(?:run|tests?|build|compile|lint|check|typecheck|format|start|install|deploy|release)\b")
 """With the above a question that the commands of a project answer, not what was said."""
@@ -62,7 +73,9 @@ def search(
     since: Annotated[str | None, typer.Option(help="From this date, YYYY-MM-DD.")] = None,
     until: Annotated[str | None, typer.Option(help="Up to and including this date.")] = None,
     file: Annotated[str | None, typer.Option(help="About this file: changed, described or mentioned.")] = None,
-    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1)] = 10,
+    limit: Annotated[
+        int | None, typer.Option(help=f"Most results. Default: {_RESULTS}, or as many as fit the screen.", min=1)
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score is made up.")] = False,
     json: Json = False,
 ) -> None:
@@ -72,8 +85,8 @@ def search(
     without special syntax, except that an exact match of a "quoted phrase" ranks higher. In a project's folder it
     searches that project, with --everywhere or --json all of them.
 
-    For a session it shows the best passage: > is what the user said, $ a command, ! an error, ~ a changed file; other
-    lines are the agent's.
+    For a session it shows the best passage: > is what the user said, $ a command, ! an error; other lines are the
+    agent's.
 
     Example: hardwon search "asyncpg not installed" --type failure --since 2026-09-01
 
@@ -88,7 +101,7 @@ def search(
     query = " ".join(words)
     if not query.strip():
         raise HardwonError("say what to search for")
-    end = moment(until, "--until")
+    end, most = moment(until, "--until"), limit or _RESULTS
     kind = next((family for family, said in SAID_KINDS.items() if said == kind), kind)
     with Hardwon() as memory:
         holder, only_here = (project, "") if json else of_here(memory, project, everywhere=everywhere)
@@ -102,15 +115,15 @@ def search(
             since=moment(since),
             until=end + timedelta(days=1) if end else None,
             file=file,
-            limit=limit,
+            limit=most,
             sessions=True,
         )
-        names = projects.names(memory.reading()) if found.passages else {}
+        names = projects.names(memory.reading()) if found.hits or found.passages else {}
         is_news = found.notice != memory.embedder.notice  # what is not installed is told where words found nothing
         if not (found.hits or found.passages):
             _need_known(memory, kind, status, agent)
-    passages = found.passages[: max(limit - len(found.hits), limit // 3)]
-    hits = found.hits[: limit - len(passages)]
+    passages = found.passages[: max(most - len(found.hits), most // 3)]
+    hits = found.hits[: most - len(passages)]
     if found.notice and (is_news or not (hits or passages)):
         say(f"hardwon: {found.notice}", err=True)
     if json:
@@ -120,39 +133,81 @@ def search(
     if not (hits or passages):
         known = f" That is an id: `hardwon why {query}` tells of it." if _ID.fullmatch(query) else ""
         say(f"Nothing found.{known}", err=True)
-    elif explain:
+    if _HOW.search(query) and (asked := _TO_DO.findall(query)):
+        likely = Counter(names[hit.project] for hit in (*hits, *passages) if hit.project in names).most_common(1)
+        where = asked_again({"-p": project or ("" if only_here else likely[0][0] if likely else "PROJECT")})
+        say(f"The commands that worked: `hardwon how {asked[-1].lower()}{where}`", err=True)
+    if explain:
         for hit in (*hits, *passages):
             what = f"{hit.type} {kind_of_error(hit.kind)}  {shown(hit.text, 200)}"
             say(f"{hit.score:.2f}  {short(memory, hit.id)}  {what}".rstrip())
             made_of = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
             say(f"      {made_of}  ({said_status(hit.status) or 'no status'}, {day(hit.at)})")
-    else:
+    elif hits or passages:
         if not passages and not any(hit.parts.get("lexical") for hit in hits):
             say("None of these words were found. Nearest in meaning:", err=True)
-        failing = _failing(memory, hits, holder)
-        rows = [
-            (
-                short(memory, failing[hit.id].failure.id if hit.id in failing else hit.id),
-                f"{hit.score:.2f}",
-                hit.type,
-                kind_of_error(hit.kind),
-                _words_of(memory, hit, query) if hit.type != "failure" else _and_fix(failing[hit.id]),
-            )
-            for hit in hits
-            if hit.type != "failure" or hit.id in failing
-        ]
-        if rows:
-            table(("ID", "SCORE", "TYPE", "KIND", "TEXT"), rows)
-            say_of_a_kind([*failing.values()])
-        if passages:
-            say("SAID AND DONE IN SESSIONS" if not rows else "\nSAID AND DONE IN SESSIONS")
-        for hit in passages:
-            _tell(memory, hit, names.get(hit.project, ""), query)
+        left = _print(memory, hits, passages, {} if holder else names, holder, query, whole=limit is not None)
+        if left:
+            say(f"{left} more: add `--limit {most}`", err=True)
     if only_here:
         say(only_here, err=True)
-    if _HOW.search(query) and (asked := _TO_DO.findall(query)):
-        where = asked_again({"-p": project or ("" if holder else "PROJECT")})
-        say(f"The commands that worked: `hardwon how {asked[-1]}{where}`", err=True)
+
+
+def _print(
+    memory: Hardwon,
+    hits: Sequence[Hit],
+    passages: Sequence[Hit],
+    names: dict[str, str],
+    holder: str | None,
+    query: str,
+    *,
+    whole: bool,
+) -> int:
+    """What fits the screen, or all; returns how many results are left out."""
+    from hardwon.store.projects import with_failures
+
+    failing = _failing(memory, hits, holder)
+    told = [hit for hit in hits if hit.type != "failure" or hit.id in failing]
+    held = with_failures(memory.reading(), list(failing))
+    rows = []
+    for hit in told:
+        where = names.get(next(iter(held.get(hit.id, ())), hit.project), "")
+        text = _words_of(memory, hit, query) if hit.type != "failure" else _and_fix(failing[hit.id])
+        id = failing[hit.id].failure.id if hit.id in failing else hit.id
+        rows.append((short(memory, id), hit.type, _of_project(text, where, whole=whole)))
+    blocks = [_lines_of(memory, hit, names.get(hit.project, ""), query) for hit in passages]
+    signs = [
+        said for sign, said in _SIGNS.items() if any(line.startswith(f"  {sign}") for one in blocks for line in one)
+    ]
+    heading = "SAID AND DONE IN SESSIONS" + (f" ({', '.join(signs)})" if signs else "")
+    columns, most_lines, kept = ("ID", "TYPE", "TEXT"), 0 if whole else _LINES_OF_A_ROW, len(rows)
+    if sys.stdout.isatty() and not whole:
+        lines = lines_of_screen() - _LINES_BELOW
+        besides = _LINES_BELOW + (min(sum(map(len, blocks)) + 2, lines // 2) if blocks else 0)
+        kept = rows_that_fit(columns, rows, besides=besides, most_lines=most_lines)
+        drawn = as_table(columns, rows[:kept], room=room_of_tables(), most_lines=most_lines) if rows else ""
+        while len(blocks) > 1 and sum(map(len, blocks)) > lines - drawn.count("\n") - 3:
+            blocks.pop()
+    if rows:
+        table(columns, rows[:kept], most_lines=most_lines)
+        say_of_a_kind([failing[hit.id] for hit in told[:kept] if hit.id in failing])
+    if blocks:
+        say(f"\n{heading}" if rows else heading)
+        for line in (line for block in blocks for line in block):
+            say(line)
+    return len(rows) - kept + len(passages) - len(blocks)
+
+
+def _of_project(text: str, project: str, *, whole: bool) -> str:
+    """With its project behind it, also where not all of the text has room."""
+    if not project:
+        return text
+    wide = room_of_tables() - _LEFT_OF_A_TEXT
+    most, told = _LINES_OF_A_ROW * wide, f"{text} ({shown(project)})"
+    while not whole and sys.stdout.isatty() and len(wrapped(told, wide)) > _LINES_OF_A_ROW and most > wide:
+        most -= 4
+        told = f"{shown(text, most)} ({shown(project)})"
+    return told
 
 
 def _need_known(memory: Hardwon, kind: str | None, status: str | None, agent: str | None) -> None:
@@ -178,7 +233,7 @@ def _failing(memory: Hardwon, hits: Sequence[Hit], project: str | None) -> dict[
 
 
 def _and_fix(row: Failing) -> str:
-    return "; ".join(filter(None, (row_of(row), worked(row.failure))))
+    return "; ".join(filter(None, (row_of(row), worked(row.failure, aged=False))))
 
 
 def _words_of(memory: Hardwon, hit: Hit, query: str) -> str:
@@ -188,46 +243,37 @@ def _words_of(memory: Hardwon, hit: Hit, query: str) -> str:
     if hit.type == "session":
         return shown(hit.text, _CHARACTERS_OF_A_TASK)
     found = line_of_attempt(memory.reading(), hit, query) if hit.type == "attempt" else ""
-    return f"“{shown(hit.text, 60)}”: {shown(found, 160)}" if found else hit.text
+    return f"“{shown(hit.text, 60)}”, with {shown(found, 160)}" if found else hit.text
 
 
-def _tell(memory: Hardwon, hit: Hit, project: str, query: str) -> None:
+def _lines_of(memory: Hardwon, hit: Hit, project: str, query: str) -> list[str]:
     """When and where, the lines that fit the question best, and how to open it."""
-    width = room()
-    whose = "somebody else's" if hit.owner == "foreign" else ""
-    about = [
-        short(memory, hit.session),
-        day(hit.at),
-        f"{hit.score:.2f}",
-        shown(project, 24),
-        shown(hit.kind, 16),
-        whose,
-    ]
-    say(wrapped(" · ".join(filter(None, about)), width)[0])
-    for line in _fitting(hit.text, query, width - 2):
-        say(f"  {line}")
-    how = shown(hit.open.replace("hardwon ", f"{our_name()} ", 1) if hit.open.startswith("hardwon ") else hit.open)
-    say(f"  → {how if len(how) <= width - 4 else _end_of(how, width - 4)}")
-
-
-def _end_of(path: str, width: int) -> str:
-    """The last parts of a path that a line can hold."""
-    kept = path[2 - width :]
-    return f"…{kept[kept.find('/') :]}" if "/" in kept else f"…{kept}"
-
-
-def _fitting(text: str, query: str, width: int) -> list[str]:
-    """Of the lines of a passage the few that hold most of the question's words, in their order."""
     from hardwon.text.words import fitting
 
-    lines = [piece for line in text.splitlines() for piece in _marked(shown(line), width)]
-    return fitting(lines, query, _LINES_OF_A_PASSAGE)
+    wide, id = room(), short(memory, hit.session)
+    whose = "somebody else's" if hit.owner == "foreign" else ""
+    about = " · ".join(filter(None, (id, day(hit.at), shown(project, 24), shown(hit.kind, 16), whose)))
+    lines = fitting([shown(line) for line in hit.text.splitlines()], query, _LINES_OF_A_PASSAGE)
+    how = shown(hit.open.replace("hardwon ", f"{our_name()} ", 1) if hit.open.startswith("hardwon ") else hit.open)
+    if len(how) > wide - 4:
+        how = f"{our_name()} why {id}"  # which names the file
+    return [cut(about, wide), *(f"  {_around(_said_plainly(line), query, wide - 2)}" for line in lines), f"  → {how}"]
 
 
-def _marked(line: str, width: int) -> list[str]:
-    """A line in pieces, all of them right of the sign that says what it is."""
-    mark, rest = (line[:2], line[2:]) if line[:2] in ("> ", "$ ", "! ", "~ ") else ("", line)
-    return [f"{'  ' if mark and at else mark}{piece}" for at, piece in enumerate(wrapped(rest, width - len(mark)))]
+def _said_plainly(line: str) -> str:
+    return f"changed {line[2:]}" if line.startswith("~ ") else line
+
+
+def _around(line: str, query: str, room: int) -> str:
+    """A line cut to the room: its beginning, or else from where the question's words stand."""
+    from hardwon.text.words import terms, unique_terms
+
+    wanted = set(unique_terms(query))
+    best = max(wrapped(line, room - 4), key=lambda piece: len(wanted & set(terms(piece))))
+    if line.startswith(best) or best not in line:
+        return cut(line, room)
+    mark = line[:2] if line[:2] in _SIGNS else ""
+    return cut(f"{mark}… {line[line.index(best) :]}", room)
 
 
 def reindex(

@@ -19,7 +19,7 @@ _FREE_TEXT = 20
 _SHORTEST_FREE_TEXT = 10
 """Where there is no other way, cells longer than this wrap, too."""
 _COLUMN = re.compile(r"(?:^ +| {2,}|^\W )(?=\S)")
-_IN_BACKQUOTES = re.compile(r"`[^`\n]{1,50}`")
+_IN_BACKQUOTES = re.compile(r"`[^`\n]{1,60}`")
 _UNBROKEN = "\u00a0"
 _STEPS_OF_A_PATH = re.compile(r"[^/\\]*[/\\]*")
 _PARTS_OF_A_LONG_WORD = re.compile(r"[^/\\._:=,&?-]*[/\\._:=,&?-]*")
@@ -131,9 +131,16 @@ def hung(line: str, room: int) -> list[str]:
     if width(line) <= room:
         return [line]
     column = max((found.end() for found in _COLUMN.finditer(line) if found.end() <= room // 2), default=0)
-    whole = _IN_BACKQUOTES.sub(lambda found: found[0].replace(" ", _UNBROKEN), line[column:])
-    first, *rest = (part.replace(_UNBROKEN, " ") for part in wrapped(whole, room - column))
+    first, *rest = _wrapped_around_commands(line[column:], room - column)
     return [line[:column] + first, *(" " * column + more for more in rest)]
+
+
+def _wrapped_around_commands(text: str, room: int) -> list[str]:
+    """Lines broken between words, and not within a command in backquotes that a line can hold."""
+    whole = _IN_BACKQUOTES.sub(
+        lambda found: found[0].replace(" ", _UNBROKEN) if width(found[0]) <= room else found[0], text
+    )
+    return [part.replace(_UNBROKEN, " ") for part in wrapped(whole, room)]
 
 
 def _parts(word: str, room: int) -> Iterator[str]:
@@ -166,7 +173,9 @@ def _widths(natural: dict[int, int], free: Sequence[int], room: int) -> tuple[di
 
 
 def _lines(row: Sequence[str], widths: dict[int, int], right: Sequence[int], most: int = 0) -> Iterator[str]:
-    columns = [wrapped(row[at], wide) if width(row[at]) > wide else [row[at]] for at, wide in widths.items()]
+    columns = [
+        _wrapped_around_commands(row[at], wide) if width(row[at]) > wide else [row[at]] for at, wide in widths.items()
+    ]
     if most:
         columns = [_first_lines(lines, most, wide) for lines, wide in zip(columns, widths.values(), strict=True)]
     for number in range(max(map(len, columns))):
