@@ -337,7 +337,6 @@ def test_advice_says_how_old_it_is_where_that_is_long_ago(hardwon: Run, tmp_path
     listed = on_a_terminal("failures", columns=100)
     assert age.removeprefix("last met ") in listed
     assert (" ago)" in listed) == bool(age)
-    assert ("last met" in " ".join(hardwon("search", "asyncpg").stdout.split())) == bool(age)
     assert "last met" not in hardwon("bootstrap", "--project", "reef").stdout
 
 
