@@ -33,6 +33,7 @@ from hardwon import (
 )
 from hardwon.client import NOT_OFFERED
 from hardwon.store import read
+from tests.conftest import ClaudeSession
 from tests.serve.service import environment, fill, served
 
 MISSING = "ModuleNotFoundError: No module named 'reef_tools'"
@@ -410,10 +411,27 @@ def test_a_muted_failure_is_told_to_nobody_until_that_is_undone(tmp_path: Path) 
             memory.failures.mute([told[0], "F0"])
         (event,) = memory.failures.mute(told[:1], why="it is noise")
         assert memory.failures.mute(told[:1]) == []
-        assert not {told[0]} & {line.id for line in memory.bootstrap(project).lines}
+        lessons = {one.id: one.failure for one in memory.lessons.list(project=project)}
+        assert told[0] not in {lessons.get(line.id, line.id) for line in memory.bootstrap(project).lines}
         assert at_the_error() is None
         memory.review.undo(event)
         assert told[0] in {line.id for line in memory.bootstrap(project).lines}
         with pytest.raises(NotAllowed):
             memory.review.undo(event)
         assert [one.action for one in memory.review.history(told[0])] == ["mute", "undo"]
+
+
+def test_a_rejected_fix_is_told_by_no_lesson_either_though_another_fix_stays(tmp_path: Path) -> None:
+    remedies = ("make deps", "make deps", "uv sync", "uv sync", "uv sync")
+    for day, remedy in enumerate(remedies, 1):
+        one = ClaudeSession(f"s-{day}", day=day).user("test it")
+        one.run("pytest -q", "ModuleNotFoundError: No module named 'tidelib'", exit_code=1)
+        one.run(remedy, "done").run("pytest -q", "3 passed").says("ok").write(tmp_path)
+    with Hardwon(tmp_path / "hardwon") as memory:
+        memory.harvest(sorted(tmp_path.glob("*.jsonl")), mine=True)
+        (failure,) = memory.failures.list()
+        wrong = next(fix.id for fix in failure.fixes if "uv sync" in fix.text)
+        memory.review.reject(wrong)
+        told = memory.bootstrap("reef").text
+    assert "uv sync" not in told
+    assert "make deps" in told

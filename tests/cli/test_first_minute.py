@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from typer.testing import CliRunner
 from hardwon import Hardwon
 from hardwon.cli.app import app
 from hardwon.cli.install import _ask_to_measure
-from hardwon.cli.up import _say_next, _up
+from hardwon.cli.up import _said_of_untold, _Screen, _steps, _up
 from hardwon.errors import NotFound
 from hardwon.map.known import HOW_IT_IS_RUN, Command, _ran
 from hardwon.store.schema import TABLES
@@ -47,16 +48,36 @@ def test_hints_name_the_command_as_the_shell_finds_it(learned: Path, tmp_path: P
     assert set(re.findall(r"`(\S*hardwon) ", done.stdout)) == {wanted}
 
 
-def test_the_page_is_offered_with_what_it_needs(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _say_next(examples=False, ids=True, waiting=3)
-    said = capsys.readouterr().out
-    assert "hardwon open  " in said
-    assert re.search("hardwon review +3 lessons to approve or reject", said)
+def test_the_page_is_offered_with_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "hardwon open" in dict(_steps())
     monkeypatch.setitem(sys.modules, "litestar", None)
-    _say_next(examples=False, ids=True, waiting=3)
-    assert "hardwon extras add serve" in capsys.readouterr().out
+    assert "hardwon extras add serve" in dict(_steps())
+
+
+def test_what_waits_for_a_decision_is_one_step() -> None:
+    def step(*waiting: int) -> list[tuple[str, str]]:
+        lessons, fixes, said = waiting
+        return [each for each in _steps(waiting=(lessons, fixes, said), reviewed=" -p reef") if "review" in each[0]]
+
+    assert step(2, 1, 572) == [("hardwon review -p reef", "decide on 2 lessons, 1 fix, 20 sentences")]
+    assert step(0, 5, 1) == [("hardwon review --list -p reef", "decide on 5 fixes, 1 sentence")]
+    assert step(0, 0, 1) == [("hardwon review --said -p reef", "decide on 1 sentence")]
+    assert step(0, 0, 0) == []
+
+
+def test_why_failures_are_not_told_is_said_of_those_that_are_not(learned: Path) -> None:
+    def said(kinds: int, untold: dict[str, int], *, roomy: bool = False) -> list[str]:
+        screen = _Screen(1, None, None, (), kinds, Counter(untold), {}, (), (), None)  # type: ignore[arg-type]
+        return _said_of_untold(screen, roomy=roomy)
+
+    unlikely, old = "not likely to come back", "an assertion of more than a month ago"
+    start = "4 of the 9 failures that came back are told, 5 are not"
+    assert said(9, {unlikely: 3, old: 2}) == [f"{start} (mostly: {unlikely})", start]
+    assert said(9, {unlikely: 3, old: 2}, roomy=True)[0] == f"{start} (3: {unlikely}; 2: {old})"
+    assert said(2, {unlikely: 1}) == [f"1 of the 2 failures that came back is told, 1 is not ({unlikely})",
+                                      "1 of the 2 failures that came back is told, 1 is not"]  # fmt: skip
+    assert said(3, {"": 3}) == ["None of the 3 failures that came back is told"]
+    assert said(3, {}) == []
 
 
 def test_the_experiment_is_offered_with_what_it_needs(
@@ -151,23 +172,24 @@ def test_up_says_of_how_many_projects_it_shows_one_and_counts_the_lines_that_are
     (tmp_path / "user" / ".claude").mkdir()
     (tmp_path / "user" / ".claude" / "projects").symlink_to(EXAMPLES)
     said = hardwon("up").stdout
-    project = re.search(r"^(\S+): \d+ sessions \(one of 2 projects\)$", said, re.MULTILINE)
+    project = re.search(r"^(\S+): \d+ sessions \(most errors that came back, of 2 projects\)$", said, re.MULTILINE)
     assert project
     assert re.search(r"hardwon up -p \S+ +the same of another project", said)
-    more = re.search(r"and (\d+) more lines?: `hardwon bootstrap", said)
-    section = said.partition("WHAT THE NEXT SESSION WILL BE TOLD")[2].partition("and ")[0]
+    section = said.partition("WHAT THE NEXT SESSION WILL BE TOLD")[2].partition("Next:")[0]
     whole = hardwon("bootstrap", "--project", project[1]).stdout
-    assert more
     (other,) = {row.split()[1] for row in hardwon("projects").stdout.splitlines()[1:]} - {project[1]}
     assert f"\n{other}: " in hardwon("up", "--project", other).stdout
     assert "choose one of" in hardwon("up", "--project", "nowhere").stderr
     again = json.loads(hardwon("failures", "--project", project[1], "--limit", "99", "--json").stdout)
     kinds = sum(one["sessions"] > 1 for one in again)
-    assert f"WHAT KEEPS FAILING, 3 of {kinds} " in said if kinds > 3 else "WHAT KEEPS FAILING  " in said
-    assert whole.count("\n- ") == len(re.findall(r"^[LFA]\w{8} ", section, re.MULTILINE)) + int(more[1])
+    shown = len(re.findall(r"^F\w{8} ", said.partition("WHAT YOU KEEP")[0], re.MULTILINE))
+    assert f"WHAT KEEPS FAILING{f', {shown} of {kinds}' if kinds > shown else ''} (" in said
+    told = len(re.findall(r"^(?:[LFA]\w{8}  | {11}\w+: `)", section, re.MULTILINE))
+    lines = whole.count("\n- ")
+    assert section.startswith(f", {told} of {lines} (" if lines > told else " (")
 
 
-def test_the_first_look_is_of_a_project_that_says_something_and_the_whole_report_says_that_it_is_one(
+def test_the_first_look_is_of_a_project_that_says_something_and_the_whole_report_replaces_it(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hardwon.cli.up._FIRST_SECONDS", 0.0)
@@ -176,7 +198,7 @@ def test_the_first_look_is_of_a_project_that_says_something_and_the_whole_report
     error = "ModuleNotFoundError: No module named 'asyncpg'"
     loud = [ClaudeSession(f"loud{day}", day=day).run("pytest -q", error, exit_code=1).write(tmp_path) for day in (1, 2)]
     quiet = ClaudeSession("quiet", "/srv/work/pool").run("ls", "a").write(tmp_path)
-    first, whole = "A first look", "The whole report, which replaces the first look above."
+    first = "A first look"
 
     def shown(store: Path, newest_first: list[Path]) -> str:
         for age, path in enumerate(newest_first):
@@ -187,14 +209,17 @@ def test_the_first_look_is_of_a_project_that_says_something_and_the_whole_report
         return capsys.readouterr().out
 
     said = shown(home / "one", [*loud, quiet])
-    assert said.index(first) < said.index("1 of its 2 errors, counted once a session, had come up") < said.index(whole)
-    assert re.findall(r"^(\w+): \d sessions?", said, re.MULTILINE) == ["reef", "reef"]
+    early, gone, whole = re.split(r"((?:\x1b\[1A\x1b\[2K)+)", said)
+    assert first in early
+    assert gone.count("\x1b[2K") == early.count("\n"), "nothing of it is left on the screen"
+    assert first not in whole
+    assert "1 of its 2 errors, counted once a session, came up in an earlier session." in whole
+    assert [re.findall(r"^(\w+): \d sessions?", each, re.MULTILINE) for each in (early, whole)] == [["reef"], ["reef"]]
     monkeypatch.setattr("hardwon.cli.up._SOON_SECONDS", 60.0)
     assert first not in shown(home / "soon", [*loud, quiet])
     monkeypatch.setattr("hardwon.cli.up._SOON_SECONDS", 0.0)
     said = shown(home / "other", [quiet, loud[1], loud[0]])
     assert first not in said
-    assert whole not in said
     assert re.findall(r"^(\w+): \d sessions?", said, re.MULTILINE) == ["reef"]
 
 
@@ -204,7 +229,7 @@ def test_up_shows_what_is_asked_for_again_and_again_as_a_habit(tmp_path: Path, h
         ClaudeSession(f"s{day}", day=day).user(f"look at part {day}").says("Done.").user("tag the release").run(
             "git commit -m x", "[main abc1234] x\n 1 file changed"
         ).write(folder)
-    assert re.search(r'a request that came again: "tag the release" +3$', hardwon("up").stdout, re.MULTILINE)
+    assert re.search(r'^ {11}3  +a request that came again: "tag the release"$', hardwon("up").stdout, re.MULTILINE)
     assert json.loads(hardwon("up", "--json").stdout)["habits"] == [{"words": "tag the release", "sessions": 3}]
     assert hardwon("lessons").stdout == ""
 
@@ -259,7 +284,7 @@ def test_a_session_can_be_asked_about_and_gone_on_with(learned: Path, hardwon: R
     found = json.loads(hardwon("search", "migration", "--type", "session", "--json").stdout)
     id = found[0]["session"] or found[0]["id"]
     said = hardwon("why", id[:9]).stdout
-    assert said.startswith(f"{id}  session of ")
+    assert said.startswith(f"{id[:9]}  session of ")
     assert f"`hardwon resume {id[:9]}`" in said
 
 

@@ -16,6 +16,7 @@ from hardwon.recall import minilm
 from tests.conftest import ClaudeSession, Run
 from tests.forked import COMMANDS
 from tests.sessions.test_specstory_layouts import HEAD, asked, turn
+from tests.terminal import on_a_terminal
 
 CLAIMS = (
     "Keep the parser in Rust rather than in Go.",
@@ -240,7 +241,10 @@ def test_of_a_contradiction_one_is_kept_and_that_can_be_taken_back(home: Path, c
     first = terminal.until("q quit")
     assert "contradiction 1 of 1" in first
     assert first.index("Always use tabs") < first.index("Never use tabs")
-    assert "user said, 2026-10-02" in first
+    assert re.search(r"user said, \d+ \w+ ago: “", first)
+    assert "1 keep  2 keep  b keep both  " in first
+    terminal.press("9")
+    assert "  2: keep that lesson and retire the others\r\n" in terminal.until("q quit"), "it has no third lesson"
     terminal.press("2")
     terminal.until("1 of 1")  # the candidate
     terminal.until("q quit")
@@ -360,11 +364,14 @@ def test_every_decision_can_be_taken_back(keys: str, shown: str, home: Path, wai
 
     before = all_of_it()
     terminal = Terminal()
-    terminal.until("q quit")
+    page = terminal.until("q quit")
     terminal.press("x")
-    terminal.until("y: sessions")  # what the keys do
-    while "sqlite" not in terminal.until("q quit"):
+    helped = terminal.until("q quit")
+    assert "  y: sessions will be told\r\n" in helped
+    assert "1 of 3" not in helped, "what the keys do, and not the page again"
+    while "sqlite" not in page:
         terminal.press("s")
+        page = terminal.until("q quit")
     terminal.press(keys[0])
     if len(keys) > 1:
         terminal.until({"w": "why", "e": "> ", "m": "which number"}[keys[0]])
@@ -384,7 +391,7 @@ def test_in_a_pipe_review_lists(home: Path, waiting: list[str], hardwon: Run) ->
     done = hardwon("review")
     assert done.returncode == 0
     assert done.stdout == hardwon("review", "--list").stdout
-    assert "To decide: in a terminal" in done.stderr
+    assert "To decide: `hardwon review` in a terminal" in done.stderr
 
 
 def test_a_reason_can_be_left_and_corrected(home: Path, waiting: list[str]) -> None:
@@ -458,7 +465,8 @@ def test_a_typed_sentence_is_shown_with_what_stood_around_it_and_can_be_changed(
     terminal = Terminal("--said")
     page = " ".join(terminal.until("q quit").split())
     assert "the agent had said: “Option B runs the linter.”" in page
-    assert f"in: “Good. {rule}. Then go on with the chart.”" in page
+    assert "in: “Good. […] Then go on with the chart.”" in page, "not the sentence again"
+    assert "once approved, it is a lesson, a preference, and will be told to sessions of reef" in page
     assert re.search(r"to read it: hardwon inspect S\w+ --message 2", page)
     terminal.press("e")
     terminal.until("> ")
@@ -483,7 +491,7 @@ def test_every_sentence_that_waits_is_counted_and_fragments_come_last(home: Path
     assert len(waiting) == 62
     assert {text.partition(" ")[0] for text in waiting[:60]} == {"Use"}
     assert {"this time" in text or text.startswith("That") for text in waiting[60:]} == {True}
-    assert "20 sentences of yours, the likeliest rules" in hardwon("up").stdout
+    assert "decide on 20 sentences" in hardwon("up").stdout
     assert "42 less likely ones are left out" in hardwon("review", "--said", "--list").stderr
 
 
@@ -510,8 +518,7 @@ def test_the_sentences_are_told_of_beside_the_lessons_that_wait(home: Path, tmp_
     hardwon("harvest", "--mine", ClaudeSession().user("plan").says("ok").user(rule).says("Done.").write(tmp_path))
     hardwon("remember", "Use files rather than a server.", "--candidate", "--project", "reef")
     said = hardwon("up").stdout
-    assert "1 lesson to approve or reject" in said
-    assert "1 sentence of yours that may be a rule" in said
+    assert "decide on 1 lesson, 1 sentence" in said
     terminal = Terminal()
     terminal.until("q quit")
     terminal.press("q")
@@ -547,7 +554,7 @@ def test_a_heading_that_a_command_may_have_printed_is_called_that_and_no_command
     why = "a command may have printed the user's heading above these words"
     terminal = Terminal()
     said = " ".join(terminal.until("q quit").split())
-    assert f"perhaps the user said ({why}) in these very words" in said
+    assert "the user, or a command's output under the user's heading, said in these very words" in said
     assert "had printed" not in said
     terminal.press("q")
     terminal.end()
@@ -599,11 +606,10 @@ def test_what_up_advises_for_a_project_is_counted_in_it_and_names_it(
     lagoon.run("tide fill", "fatal: no gauge found", exit_code=2)
     lagoon.user("Make sure to run `make lint` on every change of the schema").says("Done.")
     hardwon("harvest", "--mine", lagoon.write(tmp_path))
-    assert f"{len(waiting) + 1} lessons to approve" in hardwon("up").stdout
+    assert f"decide on {len(waiting) + 1} lessons" in hardwon("up").stdout
     said = " ".join(hardwon("up", "-p", "lagoon").stdout.partition("Next:")[2].split())
     assert "hardwon failures -p lagoon everything" in said
-    assert "hardwon review -p lagoon 1 lesson to approve or reject" in said
-    assert "hardwon review --said -p lagoon 1 sentence of yours" in said
+    assert "hardwon review -p lagoon decide on 1 lesson, 1 sentence" in said
 
 
 def test_fixes_that_wait_are_counted_and_listed_as_why_offers_them(hardwon: Run, tmp_path: Path) -> None:
@@ -622,9 +628,119 @@ def test_fixes_that_wait_are_counted_and_listed_as_why_offers_them(hardwon: Run,
     told = hardwon("why", hidden["id"]).stdout
     assert "1 more thing that may have worked by chance" in told
     assert "ebb --now" not in told
-    assert "may have helped 1x: run `ebb --now`" in hardwon("why", hidden["id"], "--all").stdout
+    assert "may have helped once: run `ebb --now`" in hardwon("why", hidden["id"], "--all").stdout
     assert hardwon("review", "--approve", fix["id"]).returncode == 0
     assert not [one for one in json.loads(hardwon("review", "--list", "--json").stdout) if one["kind"] == "fix"]
+
+
+def a_fix_that_waits(folder: Path, project: str) -> Path:
+    error = f"Error: the gauge of {project} is dry"
+    session = ClaudeSession(project, cwd=str(folder / project)).run("tide post", error, exit_code=1)
+    return session.run("docker start tides", "ok").run("tide post", "ok").write(folder / "logs")
+
+
+def test_the_fixes_that_wait_are_gone_through_with_the_same_keys_after_the_lessons(
+    hardwon: Run, home: Path, tmp_path: Path
+) -> None:
+    hardwon("harvest", "--mine", a_fix_that_waits(tmp_path, "reef"))
+    hardwon("remember", "Use files rather than a server.", "--candidate", "--project", "reef")
+    (fix,) = [one for one in json.loads(hardwon("review", "--json").stdout) if one["kind"] == "fix"]
+
+    def status() -> str:
+        with Hardwon(home) as memory:
+            ((found,),) = memory.reading().query("SELECT status FROM fix WHERE id = ?", (fix["id"],))
+            return str(found)
+
+    terminal = Terminal()
+    assert "1 of 2   " in terminal.until("q quit")
+    terminal.press("s")
+    page = terminal.until("q quit")
+    assert f"2 of 2   fix   {fix['id'][:9]}" in page
+    assert "may have helped: run `docker start tides`" in page
+    assert "not told because: seen once, and the error does not name it" in page
+    assert re.search(r"failed +message \d+: \$ tide post\s.*passed +message \d+: \$ tide post\s", page, re.DOTALL)
+    assert "e edit" not in page, "only a lesson has words of its own"
+    assert "m merge" not in page
+    for key, then in (("y", "active"), ("n", "rejected")):
+        terminal.press(key)
+        terminal.until("that was the last one")
+        assert status() == then
+        terminal.press("u")
+        terminal.until("undone")
+        terminal.until("q quit")
+        assert status() == "candidate"
+    terminal.press("y")
+    terminal.until("that was the last one")
+    terminal.press("q")
+    terminal.until("1 decided, 1 left")
+    assert terminal.end() == 0
+    assert status() == "active"
+
+
+def test_review_is_of_this_folders_project_alone_and_says_so(
+    hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for project in ("reef", "lagoon"):
+        (tmp_path / project).mkdir()
+        hardwon("harvest", "--mine", a_fix_that_waits(tmp_path, project))
+        hardwon("remember", f"Use files of {project}.", "--candidate", "--project", project)
+    monkeypatch.chdir(tmp_path / "lagoon")
+    here = hardwon("review", "--list")
+    assert ("lagoon" in here.stdout, "reef" in here.stdout) == (True, False)
+    assert "Of lagoon alone. Of all projects: add `--everywhere`" in here.stderr
+    terminal = Terminal()
+    assert "1 of 2" in terminal.until("q quit")
+    terminal.press("q")
+    terminal.until("add `--everywhere`")
+    assert terminal.end() == 0
+    everywhere = hardwon("review", "--list", "--everywhere")
+    assert ("lagoon" in everywhere.stdout, "reef" in everywhere.stdout) == (True, True)
+    assert "alone" not in everywhere.stderr
+    assert len(json.loads(hardwon("review", "--json").stdout)) == 4
+
+
+def test_the_list_of_what_waits_says_how_to_decide_with_an_id_of_it_at_every_width(
+    hardwon: Run, tmp_path: Path
+) -> None:
+    hardwon("harvest", "--mine", a_fix_that_waits(tmp_path, "reef"))
+    for columns in (80, 100, 200):
+        seen = " ".join(on_a_terminal("review", "--list", columns=columns, lines=50).split())
+        (id,) = set(re.findall(r"X\w{8}", seen))
+        assert "seen once, and the error does not name it" in seen, "the reason to decide by"
+    said = hardwon("review", "--list").stderr
+    assert f"`hardwon review --approve {id}`, `--reject {id}`" in said
+    assert f"`hardwon why {id}`" in said
+    lesson = "Use files rather than a server for the gauges of the northern reef."
+    hardwon("remember", lesson, "--candidate", "--project", "reef")
+    heading = on_a_terminal("review", "--list").split("\n")[0].split()
+    assert ("PROJECT" in heading, "TRUST" in heading) == (True, False), "whose it is matters more"
+
+
+def test_why_of_a_session_tells_what_failed_what_worked_and_what_was_learned(hardwon: Run, tmp_path: Path) -> None:
+    session = ClaudeSession("a").run("tide post", "Error: the gauge is dry", exit_code=1)
+    session.run("docker start tides", "ok").run("tide post", "ok").user("Always use `uv` for the gauges").says("ok")
+    for number in range(6):
+        session.run(f"make part{number}", f"fatal: no tag of {'abcdef'[number]}-reef found", exit_code=2)
+    hardwon("harvest", "--mine", session.write(tmp_path / "logs"))
+    (fix,) = [one for one in json.loads(hardwon("review", "--json").stdout) if one["kind"] == "fix"]
+    (lesson,) = [one for one in json.loads(hardwon("lessons", "--json").stdout) if "`uv`" in one["text"]]
+    id = json.loads(hardwon("why", fix["failure"], "--json").stdout)["seen"][0]["session"]
+    said = hardwon("why", id[:9]).stdout
+    assert " in reef, " in said.split("\n")[0]
+    assert f"What failed:\n    {fix['failure'][:9]}  " in said, "first what was mended"
+    assert f"\n    {fix['id'][:9]}    may have helped once: run `docker start tides`\n" in said
+    assert f"\n    {lesson['id'][:9]}  {lesson['text']}\n" in said
+    assert said.count("-reef found") == 4
+    assert f"all 7: `hardwon why {id[:9]} --all`" in said
+    assert hardwon("why", id, "--all").stdout.count("-reef found") == 6
+    long = ClaudeSession("long").run("make all", f"fatal: {' '.join(f'word{at}' for at in range(40))}", exit_code=2)
+    hardwon("harvest", "--mine", long.write(tmp_path / "logs"))
+    (known,) = [one for one in json.loads(hardwon("failures", "--json").stdout) if "word1" in one["error"]]
+    of = json.loads(hardwon("why", known["id"], "--json").stdout)["seen"][0]["session"]
+    (row,) = [line for line in on_a_terminal("why", of).split("\n") if known["id"][:9] in line]
+    assert row.startswith(f"    {known['id'][:9]}  ")
+    assert row.endswith(" …")
+    assert len(row) <= 80, "a row a line"
 
 
 def test_a_fix_of_calls_that_only_got_past_the_error_takes_two_sessions(hardwon: Run, tmp_path: Path) -> None:
@@ -634,7 +750,9 @@ def test_a_fix_of_calls_that_only_got_past_the_error_takes_two_sessions(hardwon:
         session.run("dotnet build", broken, exit_code=1).write(tmp_path / "logs")
         hardwon("harvest", tmp_path / "logs", "--mine")
         known = next(one for one in json.loads(hardwon("failures", "--json").stdout) if "path" in one["error"])
-        assert [(fix["text"], fix["status"]) for fix in known["fixes"]] == [("leave out `cd /c/reef`", status)]
+        assert [(fix["text"], fix["status"]) for fix in known["fixes"]] == [
+            ("leave out `cd /c/reef` where the shell is in that folder already", status)
+        ]
     assert re.search(r"past +message \d+: \$ dotnet build", hardwon("why", known["id"]).stdout)
 
 

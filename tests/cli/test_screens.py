@@ -59,6 +59,7 @@ def test_it_fits_and_cuts_no_word(newcomer: Path, hardwon: Run, command: str, co
     }
     words -= {
         *"worked in once, once: files, sessions, sessions: last met days month months ago ago:".split(),
+        *"helped: because:".split(),
         *(word.strip("(),") for word in whole),
     }
     assert [word for word in words if not is_part_of_a_long_one(word, whole)] == []
@@ -103,11 +104,15 @@ def test_what_waits_is_reviewed_within_the_screen(newcomer: Path, columns: int) 
     assert set(WAITING.split()) <= set(seen.split())
 
 
-def test_up_is_one_screen_of_24_lines(newcomer: Path) -> None:
-    seen = on_a_terminal("up", lines=24).rstrip("\n").split("\n")
-    assert len(seen) <= 23, "and a line for the prompt"
-    assert all(width(line) <= 80 for line in seen)
-    told = "\n".join(seen)
+@pytest.mark.parametrize(("columns", "lines"), [(80, 20), (80, 24), (100, 30), (200, 50)])
+def test_up_is_one_screen_of_one_project(newcomer: Path, columns: int, lines: int) -> None:
+    told = on_a_terminal("up", columns=columns, lines=lines).rstrip("\n")
+    seen = told.split("\n")
+    assert len(seen) < lines, "and a line for the prompt"
+    assert all(width(line) <= columns for line in seen)
+    assert len(re.findall(r"^[\w-]+: \d+ sessions", told, re.MULTILINE)) == 1
+    assert len([line for line in told.partition("Next:")[2].split("\n") if line.startswith("  hardwon ")]) >= 3
+    assert all(line.count("`") % 2 == 0 for line in seen if "…" in line and "hardwon" not in line)
     assert "No module named 'asyncpg'" in told, "what an error is about is not cut off"
     assert all(heading in told for heading in ("KEEPS FAILING", "KEEP TELLING", "NEXT SESSION", "hardwon install"))
 

@@ -197,9 +197,8 @@ class Failures(Part):
         return {id: convert.cost(each) for id, each in found.items()}
 
     def mute(self, ids: Sequence[str], *, muted: bool = True, why: str = "") -> builtins.list[int]:
-        """Hear no more of failures, or again: agents are not told of them, and pages list them apart.
+        """Hear no more of failures, or again: agents are not told of them, nor what worked, and pages list them apart.
 
-        Lessons that were drawn from them stay.
         Returns the events, which `review.undo` takes. All or none; one that is so already has none. Raises `NotFound`.
         """
         status, action = ("muted", "mute") if muted else ("active", "unmute")

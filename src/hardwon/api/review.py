@@ -16,6 +16,7 @@ from hardwon.capture import reflections
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
 from hardwon.failures.tools import danger
+from hardwon.harvest.rules.pitfalls import sentence_of
 from hardwon.harvest.rules.said import for_the_moment
 from hardwon.harvest.trust import quality
 from hardwon.harvest.upkeep import Relation as Likeness
@@ -249,12 +250,20 @@ class Review(Part):
         return event
 
     def _rejected_with_lesson(self, db: Database, id: str, why: str) -> int:
-        event = self._decide_on_fix(db, id, "rejected", "reject", why)
         failure = failures.failure_of_fix(db, id)
-        if not any(one.status == "active" for one in failures.fixes(db, [failure])[failure]):
-            for lesson in lessons.drawn_from(db, failure):
-                lifecycle.reject(db, lesson, actor=self._actor(), why=_TOGETHER.format(id))
+        of_it = self._telling(db, failure, id)
+        event = self._decide_on_fix(db, id, "rejected", "reject", why)
+        is_last = not any(one.status == "active" for one in failures.fixes(db, [failure])[failure])
+        for lesson in lessons.drawn_from(db, failure) if is_last else of_it:
+            lifecycle.reject(db, lesson, actor=self._actor(), why=_TOGETHER.format(id))
         return event
+
+    @staticmethod
+    def _telling(db: Database, failure: str, fix: str) -> list[str]:
+        """The lessons that tell this fix of a failure, and not another."""
+        row = failures.get(db, failure)
+        said = {sentence_of(row, one) for one in failures.fixes(db, [failure])[failure] if row and one.id == fix}
+        return [one.id for one in lessons.named(db, lessons.drawn_from(db, failure)) if one.text in said]
 
     def invalidate(self, id: str, *, why: str = "") -> int:
         """It is not so any more: an active lesson becomes invalid. Raises `NotFound`, `NotAllowed`."""

@@ -26,7 +26,7 @@ from hardwon.config import Config
 from hardwon.harvest.upkeep import adrift, written_down
 from hardwon.model.lesson import FOR_ONE_PART, StoredLesson
 from hardwon.model.nouns import LeftOut, Line
-from hardwon.store import lessons, sessions
+from hardwon.store import failures, lessons, sessions
 from hardwon.store.database import Database, kept
 from hardwon.store.lessons import SourceRow
 from hardwon.store.spool import Prepared, exempt
@@ -138,6 +138,7 @@ def ranked(
     )
     said = {line.id for line in likely[:FAILURES_TOLD]}
     over = gone(db, request.project, only_here=request.only_here)
+    silenced = failures.muted(db)
     disputed = kept(db, lessons.disputed)
     known = _known_lessons(db, request, fits)
     lost = adrift(db, request.project) | written_down(db, request.project, known)
@@ -151,6 +152,8 @@ def ranked(
         )
         if not reason and lesson.failure in said:
             reason = f"said by the failure {lesson.failure}"
+        if not reason and lesson.failure in silenced:
+            reason = f"the failure {lesson.failure} is muted"
         if not reason and lesson.failure in over:
             reason = f"the failure {lesson.failure} has not come back for many sessions"
         reason = reason or lost.get(lesson.id, "") or outlived(lesson.rule, lesson.last_confirmed, now)

@@ -250,7 +250,8 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int], look
         say(shown(note), err=True)
     if len(report.notes) > _NOTES_SHOWN:
         say(f"… and {len(report.notes) - _NOTES_SHOWN} more of these.", err=True)
-    say_of_others(report)
+    for line in told_of_others(report):
+        say(line)
     if report.left_for_later:
         say(f"{count(report.left_for_later, 'session')} left for later: `hardwon harvest --all` reads them.")
     if report.waiting:
@@ -293,15 +294,17 @@ def read_now(report: Report, known: int = 0, before: int = 0) -> str:
     )
 
 
-def say_of_others(report: Report) -> None:
+def told_of_others(report: Report) -> list[str]:
     """What repositories told of: commits, and sessions that other people had."""
+    told = []
     if report.commits:
-        say(f"{count(report.commits, 'commit')} linked to the sessions that made them.")
+        told.append(f"{count(report.commits, 'commit')} linked to the sessions that made them.")
     if report.foreign:
-        say(
+        told.append(
             f"{count(report.foreign, 'session')} of other people: what they say waits in `hardwon review`; "
             "if they are yours, run the same command with `--mine`."
         )
+    return told
 
 
 def held_back(memory: Hardwon, project: str) -> str:

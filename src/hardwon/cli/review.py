@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hardwon.cli.app import (
+    Everywhere,
     Json,
     ProjectOption,
     asked_again,
     count,
     iso,
     need_known,
+    of_here,
     print_json,
     project_here,
+    room_of_tables,
     say,
     short,
     shown,
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
 SAID_SHOWN = 20
 _LED_IN = 20
 _EVENTS_LOOKED_AT = 200
+_WIDE = 120
+"""From here on, what may have helped has a column of its own; below, it stands under its error."""
 _NOBODY = ("harvest", "decay")
 """Who changes things by themselves."""
 _DONE = {"promote": "approved", "reject": "rejected"}
@@ -40,6 +46,7 @@ _DONE = {"promote": "approved", "reject": "rejected"}
 
 def review(
     project: ProjectOption = None,
+    everywhere: Everywhere = False,
     kind: Annotated[str | None, typer.Option(help="Only lessons of this kind.")] = None,
     rule: Annotated[str | None, typer.Option(help="Only lessons found by this rule; see `hardwon rules`.")] = None,
     trust: Annotated[str | None, typer.Option(help="Only lessons with this trust: claimed or untrusted.")] = None,
@@ -78,12 +85,13 @@ def review(
     why: Annotated[str, typer.Option(help="The reason, for the history.")] = "",
     json: Json = False,
 ) -> None:
-    """Approve or reject lessons that are waiting for review.
+    """Approve or reject lessons and fixes that are waiting for review.
 
+    In a project's folder those of that project, with --everywhere or --json those of all projects.
     In a terminal you go through them one by one; with --said through the best 20 first, those of this folder's project
     before others. Contradictions come first: a number keeps one lesson, b keeps both.
-    Then the other candidates: y approves, n rejects, w rejects and asks why, e edits, m merges, s skips, u undoes the
-    last decision, q quits.
+    Then the other lessons and the fixes: y approves, n rejects, w rejects and asks why, e edits a lesson, m merges it,
+    s skips, u undoes the last decision, q quits.
     Every decision is recorded (`hardwon history`) and can be undone (`hardwon undo`).
 
     Example: hardwon review --reject L3fa9 --why "true of the old build only"
@@ -107,7 +115,8 @@ def review(
             said_ = [f"{short(memory, one.lesson)} {one.before:.2f} → {one.after:.2f}" for one in steps]
             print_json(steps) if json else say("\n".join(said_))
             return
-        pending = memory.review.queue(project=project, kind=kind, rule=rule, trust=trust)
+        holder, only_here = of_here(memory, project, everywhere=everywhere or json)
+        pending = memory.review.queue(project=holder, kind=kind, rule=rule, trust=trust)
         if rule and not pending:
             from hardwon.harvest.rules.catalogue import RULES
 
@@ -120,38 +129,33 @@ def review(
             settled = [_settle(memory, id, "keep", why) for id in keep or []]
             _told_settled(memory, settled + [_settle(memory, id, "both", why) for id in both or []], json)
         elif conflicts:
-            _contradictions(memory, memory.review.conflicts(project=project), json)
+            _contradictions(memory, memory.review.conflicts(project=holder), json)
         elif promote_all or reject_all:
             if not (project or kind or rule or trust):
                 raise HardwonError("no filter given: pass --project, --kind, --rule or --trust")
             verb = "promote" if promote_all else "reject"
             _told(memory, [_decide(memory, entry.lesson.id, verb, why) for entry in pending], json)
-        elif list_ or json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-            fixes = [] if kind or rule or trust else _waiting_fixes(memory, project)
-            _listed(memory, pending, fixes, json)
-            if not (list_ or json):
-                say("\nTo decide: in a terminal, or with --approve ID or --reject ID.", err=True)
-        elif not pending and not memory.review.conflicts(project=project):
-            say(fixes_too(memory, project) or _nothing(memory, project))
         else:
-            from hardwon.cli.review_screen import Screen
+            fixes = [] if kind or rule or trust else _waiting_fixes(memory, holder)
+            disputed = memory.review.conflicts(project=holder)
+            if list_ or json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+                _listed(memory, pending, fixes, json)
+            elif pending or fixes or disputed:
+                from hardwon.cli.review_screen import Screen
 
-            Screen(memory, [entry.lesson.id for entry in pending], memory.review.conflicts(project=project)).run()
-            for more in filter(None, (fixes_too(memory, project), said_too(memory, project))):
-                say(more)
+                Screen(memory, [entry.lesson.id for entry in pending], disputed, fixes).run()
+                if more := said_too(memory, project):
+                    say(more)
+            else:
+                say(_nothing(memory, project))
+        if only_here and not (promote or reject or keep or both):
+            say(only_here, err=True)
 
 
 def _waiting_fixes(memory: Hardwon, project: str | None) -> list[tuple[FailureRow, FixRow]]:
     from hardwon.api.failing import waiting_fixes
 
     return waiting_fixes(memory.reading(), memory.project(project)) if memory.exists else []
-
-
-def fixes_too(memory: Hardwon, project: str | None) -> str:
-    """A line about the fixes that wait besides; empty where none does."""
-    fixes = len(_waiting_fixes(memory, project))
-    verb, asked = "waits" if fixes == 1 else "wait", asked_again({"--project": project})
-    return f"{count(fixes, 'fix', 'fixes')} {verb} for your yes: `hardwon review --list{asked}`." if fixes else ""
 
 
 def said_too(memory: Hardwon, project: str | None) -> str:
@@ -324,24 +328,28 @@ def _listed(memory: Hardwon, pending: list[Pending], fixes: list[tuple[FailureRo
             (short(memory, e.lesson.id), e.lesson.kind, e.lesson.trust, names.get(e.lesson.project, ""), e.lesson.text)
             for e in pending
         ]
-        table(
-            ("ID", "KIND", "TRUST", "PROJECT", "LESSON"), rows, spare=(3,) if len({row[3] for row in rows}) < 2 else ()
-        )
+        table(("ID", "KIND", "TRUST", "PROJECT", "LESSON"), rows, spare=(2, 1, 3))
     if pending and fixes:
         say()
-    if fixes:
-        told = [
-            (
-                short(memory, fix.id),
-                short(memory, row.id),
-                row.error,
-                remedy(fix.steps, fix.succeeded_as),
-                fix.untrusted,
-            )
-            for row, fix in fixes
+    told = [
+        (short(memory, fix.id), row.error, remedy(fix.steps, fix.succeeded_as), fix.untrusted) for row, fix in fixes
+    ]
+    if fixes and room_of_tables() < _WIDE:
+        lines = [
+            ((id, error), ("", f"may have helped: {fix}"), ("", f"not told because: {why}"))
+            for id, error, fix, why in told
         ]
-        table(("ID", "FAILURE", "ERROR", "MAY HAVE HELPED", "NOT TOLD BECAUSE"), told, spare=(4,))
-    if not (pending or fixes):
+        table(("ID", "ERROR"), [*chain.from_iterable(lines)])
+    elif fixes:
+        table(("ID", "ERROR", "MAY HAVE HELPED", "NOT TOLD BECAUSE"), told)
+    if pending or fixes:
+        one = short(memory, pending[0].lesson.id if pending else fixes[0][1].id)
+        say(
+            f"\nTo decide: `hardwon review` in a terminal, or `hardwon review --approve {one}`, `--reject {one}`. "
+            f"Where it comes from: `hardwon why {one}`",
+            err=True,
+        )
+    else:
         say(_nothing(memory, None), err=True)
 
 

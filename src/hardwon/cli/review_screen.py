@@ -1,4 +1,4 @@
-"""The review in a terminal: one lesson or contradiction a screen, one key a decision."""
+"""The review in a terminal: one lesson, fix or contradiction a screen, one key a decision."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from hardwon.cli.app import count, day, short, shown
+from hardwon.cli.app import count, short, shown
+from hardwon.cli.failures import error_of
 from hardwon.cli.review import SAID_SHOWN
 from hardwon.cli.table import wrapped
-from hardwon.cli.why import learned_from, who_said
+from hardwon.cli.why import age, both_ends, learned_from, newest_ends, who_said
 from hardwon.errors import HardwonError
 from hardwon.store.sessions import words_around
 from hardwon.text.normalise import normalised
@@ -25,6 +26,7 @@ from hardwon.text.shown import said_status
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
     from hardwon.api.review import Conflict, Considered, SimilarLesson, Waiting
+    from hardwon.store.failures import FailureRow, FixRow
 
 
 # One key at a time from the terminal, without waiting for the end of a line.
@@ -39,17 +41,30 @@ _REST = 0.05
 _MAX_KEPT_BY_KEY = 9
 _MARKS_OF_A_SENTENCE = 2
 """Characters that a message may have more than its only sentence."""
-_KEYS = "y approve  n reject  w why not  e edit  m merge  s skip  u undo  q quit  ? help"
-_HELP = (
-    "y: sessions will be told.  n: they will not; w: the same, and it asks why.  e: change the words first.  m: make "
-    "it one with a lesson listed as like it.  s: leave it for later.  u: take the last decision back.  q: stop, and "
-    "keep them."
-)
-_HELP_WITH_CONFLICTS = (
-    "A number keeps that lesson and retires the others.  b: sessions are told both.  s: leave it for later.  "
-    "u: take the last decision back.  q: stop, and keep them."
-)
+_KEYS = {
+    "y": ("approve", "sessions will be told"),
+    "n": ("reject", "they will not"),
+    "w": ("why not", "the same as n, and it asks why"),
+    "e": ("edit", "change the words first"),
+    "m": ("merge", "make it one with a lesson listed as like it"),
+    "s": ("skip", "leave it for later"),
+    "u": ("undo", "take the last decision back"),
+    "q": ("quit", "stop, and keep what was decided"),
+}
+"""Key → (what it does in a word, and in a sentence)."""
+_KEYS_OF_SAID = {
+    **{key: told for key, told in _KEYS.items() if key != "m"},
+    "y": ("approve", "it is a rule, sessions will be told"),
+    "n": ("reject", "it is none"),
+    "e": ("edit", "change the words, and approve them"),
+    "s": ("skip", "leave it for later, after all others"),
+}
+_KEYS_OF_CONFLICTS = {
+    "b": ("keep both", "sessions are told both"),
+    **{key: _KEYS[key] for key in "suq"},
+}
 _WHY = "why (Enter when done, Escape to go back): "
+_QUITS = ("\x03", "\x04")
 _ENTER, _BACKSPACE, _CLEAR = b"\r\n", b"\x7f\b", b"\x15"
 _MAX_SOURCES_SHOWN = 3
 
@@ -157,7 +172,17 @@ class ReviewPage:
         self._console = Console(highlight=False)
 
     def rule(self) -> None:
-        self._console.rule()
+        self._console.rule(style="dim")
+
+    def asked(self, keys: dict[str, tuple[str, str]], pressed: Keys) -> str:
+        """The key that somebody presses; one that does nothing here tells what each does, and is asked for again."""
+        while True:
+            self.say("  ".join([*(f"{key} {does}" for key, (does, _) in keys.items()), "? help"]))
+            key = pressed.key()
+            if key in keys or key in _QUITS:
+                return "q" if key in _QUITS else key
+            for each, (_, does) in keys.items():
+                self.say(f"  {each}: {does}")
 
     def say(self, text: str, style: str = "") -> None:
         bare = text.lstrip()
@@ -190,8 +215,10 @@ class ConflictScreen:
         while self._at < len(self._pending):
             conflict = self._pending[self._at]
             self._show(conflict)
-            pressed = self._keys.key()
-            if pressed in ("q", "\x03", "\x04"):
+            numbers = [str(number) for number in range(1, min(len(conflict.lessons), _MAX_KEPT_BY_KEY) + 1)]
+            keys = dict.fromkeys(numbers, ("keep", "keep that lesson and retire the others"))
+            pressed = self._page.asked({**keys, **_KEYS_OF_CONFLICTS}, self._keys)
+            if pressed == "q":
                 return False
             try:
                 self._act(pressed, conflict)
@@ -208,7 +235,7 @@ class ConflictScreen:
         return len(self._pending)
 
     def _act(self, pressed: str, conflict: Conflict) -> None:
-        if pressed.isdigit() and 1 <= int(pressed) <= min(len(conflict.lessons), _MAX_KEPT_BY_KEY):
+        if pressed.isdigit():
             kept = conflict.lessons[int(pressed) - 1]
             self._memory.review.settle(conflict.id, kept.id)
             self._decided(f"{short(self._memory, kept.id)} kept; the others are retired (u to undo)")
@@ -222,7 +249,7 @@ class ConflictScreen:
             self._memory.review.reopen(self._pending[self._at].id)
             self._page.tell("undone")
         else:
-            self._page.tell("nothing to undo" if pressed == "u" else _HELP_WITH_CONFLICTS)
+            self._page.tell("nothing to undo")
 
     def _decided(self, what: str) -> None:
         self._done.append(self._at)
@@ -231,28 +258,29 @@ class ConflictScreen:
 
     def _show(self, conflict: Conflict) -> None:
         self._page.rule()
-        self._page.say(f"contradiction {self._at + 1} of {len(self._pending)}   since {day(conflict.since)}", "dim")
+        self._page.say(f"contradiction {self._at + 1} of {len(self._pending)}   found {age(conflict.since)}", "dim")
         for number, lesson in enumerate(conflict.lessons, start=1):
             self._page.say(f"{number}. {shown(lesson.text)}", "bold")
             for source in self._memory.lessons.get(lesson.id).sources[-1:]:
                 said = who_said(source.origin, lesson.rule)
-                self._page.say(f"   {said}, {day(source.at)}: “{shown(source.quote, 200)}”")
+                self._page.say(f"   {said}, {age(source.at)}: “{shown(source.quote, 200)}”")
             parts = (lesson.kind, learned_from(lesson.rule, lesson.trust), count(lesson.source_count, "session"))
             self._page.say(f"   {', '.join(parts)}, {short(self._memory, lesson.id)}", "dim")
         self._page.say("  sessions are told neither until you keep one of them, or both")
-        numbers = "/".join(str(number) for number in range(1, min(len(conflict.lessons), _MAX_KEPT_BY_KEY) + 1))
-        self._page.say(f"{numbers} keep that one   b keep both   s skip   u undo   q quit", "dim")
 
 
-# The review in a terminal: one lesson a screen, one key a decision.
+# The review in a terminal: one lesson or fix a screen, one key a decision.
 
 
 class Screen:
-    """Goes through lessons; what is decided is written at once."""
+    """Goes through lessons, then fixes; what is decided is written at once."""
 
-    def __init__(self, memory: Hardwon, ids: list[str], conflicts: list[Conflict]) -> None:
+    def __init__(
+        self, memory: Hardwon, ids: list[str], conflicts: list[Conflict], fixes: list[tuple[FailureRow, FixRow]]
+    ) -> None:
         self._memory = memory
-        self._ids = ids
+        self._failures = {fix.id: row.id for row, fix in fixes}
+        self._ids = [*ids, *self._failures]
         self._at = 0
         self._done: list[tuple[int, int, bool]] = []
         """(place in the queue, event, whether it decided on the lesson) of each change, for undo."""
@@ -270,12 +298,17 @@ class Screen:
 
     def _go_through(self) -> None:
         while self._at < len(self._ids) or self._takes_the_last_back():
-            considered = self._memory.review.consider(self._ids[self._at])
-            self._show(considered)
-            pressed = self._keys.key()
-            if pressed in ("q", "\x03", "\x04"):
+            id = self._ids[self._at]
+            considered = None if id in self._failures else self._memory.review.consider(id)
+            if considered:
+                self._show(considered)
+            else:
+                self._show_fix(id)
+            lacks = "em" if not considered else "" if considered.similar else "m"
+            pressed = self._page.asked({key: does for key, does in _KEYS.items() if key not in lacks}, self._keys)
+            if pressed == "q":
                 return
-            self._act(pressed, considered)
+            self._act(pressed, id, considered)
 
     def _takes_the_last_back(self) -> bool:
         if not self._done:
@@ -286,8 +319,7 @@ class Screen:
         self._undo()
         return True
 
-    def _act(self, pressed: str, considered: Considered) -> None:
-        id = considered.lesson.id
+    def _act(self, pressed: str, id: str, considered: Considered | None) -> None:
         try:
             if pressed == "y":
                 self._decided(self._memory.review.promote(id), "approved")
@@ -295,16 +327,14 @@ class Screen:
                 why = self._keys.typed(_WHY) if pressed == "w" else ""
                 if why is not None:
                     self._decided(self._memory.review.reject(id, why=why), "rejected")
-            elif pressed == "e":
+            elif pressed == "e" and considered:
                 self._edit(considered)
-            elif pressed == "m":
+            elif pressed == "m" and considered:
                 self._merge(considered)
             elif pressed == "s":
                 self._at += 1
             elif pressed == "u":
                 self._undo()
-            else:
-                self._page.tell(_HELP)
         except HardwonError as error:
             self._page.tell(str(error))
 
@@ -320,9 +350,6 @@ class Screen:
             self._page.tell("changed (y to approve it, u to undo)")
 
     def _merge(self, considered: Considered) -> None:
-        if not considered.similar:
-            self._page.tell("no similar lesson")
-            return
         self._page.say("merge into which number? any other key to cancel")
         pressed = self._keys.key()
         if pressed.isdigit() and 1 <= int(pressed) <= len(considered.similar):
@@ -341,15 +368,31 @@ class Screen:
         self._at = at
         self._page.tell("undone")
 
+    def _head(self, what: str, id: str) -> None:
+        self._page.rule()
+        self._page.say(f"{self._at + 1} of {len(self._ids)}   {what}   {short(self._memory, id)}", style="dim")
+
+    def _show_fix(self, id: str) -> None:
+        failure = self._memory.failures.get(self._failures[id]).failure
+        fix = next(one for one in failure.fixes if one.id == id)
+        self._head("fix", id)
+        self._page.say(shown(error_of(failure)), style="bold")
+        self._page.say(f"  may have helped: {shown(fix.text)}", style="green")
+        self._page.say(f"  not told because: {fix.untrusted}")
+        for ends in newest_ends(fix, 1):
+            for line in both_ends(self._memory, fix, ends):
+                self._page.say(f"    {line}")
+        met = f"{count(failure.occurrences, 'time')} in {count(failure.sessions, 'session')}"
+        self._page.say(f"    the error came {met}; all of it: hardwon why {short(self._memory, id)}", style="dim")
+        self._page.say("  once approved, it will be told where this error is known")
+
     def _show(self, considered: Considered) -> None:
         lesson = considered.lesson
-        self._page.rule()
-        place = f"{self._at + 1} of {len(self._ids)}"
-        self._page.say(f"{place}   {lesson.kind}   {short(self._memory, lesson.id)}", style="dim")
+        self._head(lesson.kind, lesson.id)
         self._page.say(shown(lesson.text), style="bold")
         self._page.say(f"  learned from: {learned_from(lesson.rule, lesson.trust)}")
         for source in considered.sources[:_MAX_SOURCES_SHOWN]:
-            where = f"{source.agent}, {day(source.at)}"
+            where = f"{source.agent}, {age(source.at)}"
             if source.path and source.source.startswith("S"):
                 session = short(self._memory, source.source)
                 where += f"; to read it: hardwon inspect {session} --message {source.message_index}"
@@ -366,18 +409,11 @@ class Screen:
                 f"  contradicts {short(self._memory, id)}: {shown(self._memory.lessons.get(id).lesson.text, 100)}"
             )
         self._page.say(f"  {considered.effect}")
-        self._page.say(_KEYS, style="dim")
 
 
 # Sentences that somebody typed: one a screen, the same keys.
 
-_KEYS_OF_SAID = "y approve   n reject   w why not   e edit   s skip   u undo   q quit   ? help"
-_HELP_OF_SAID = (
-    "y: it is a rule, sessions will be told.  n: it is none; w: the same, and it asks why.  e: change the words, and "
-    "approve them.  s: leave it for later, after all others.  u: take the last decision back.  q: stop, and keep "
-    "them."
-)
-_CHARACTERS_BEFORE, _CHARACTERS_AROUND = 200, 300
+_CHARACTERS_BEFORE = 200
 
 
 class SaidScreen:
@@ -397,8 +433,8 @@ class SaidScreen:
         with self._keys, suppress(KeyboardInterrupt):  # what was decided is kept
             while self._goes_on():
                 self._show(self._waiting[self._at])
-                pressed = self._keys.key()
-                if pressed in ("q", "\x03", "\x04"):
+                pressed = self._page.asked(_KEYS_OF_SAID, self._keys)
+                if pressed == "q":
                     break
                 try:
                     self._act(pressed, self._waiting[self._at])
@@ -446,8 +482,6 @@ class SaidScreen:
             self._at += 1
         elif pressed == "u":
             self._undo()
-        else:
-            self._page.tell(_HELP_OF_SAID)
 
     def _decided(self, decide: Callable[[], object], what: str) -> None:
         review = self._memory.review
@@ -473,8 +507,7 @@ class SaidScreen:
         self._page.rule()
         shown_now = min(self._asked, len(self._waiting))
         later = f", then {len(self._waiting) - shown_now:,} less likely ones" if shown_now < len(self._waiting) else ""
-        number = f"{self._at + 1} of {shown_now}{later}"
-        self._page.say(f"{number}   {short(self._memory, source)}/{place}", style="dim")
+        self._page.say(f"{self._at + 1} of {shown_now}{later}", style="dim")
         self._page.say(shown(one.text), style="bold")
         if normalised(one.quote).rstrip(".") != normalised(one.text).rstrip("."):
             self._page.say(f"  the user said: “{shown(one.quote, 200)}”")
@@ -482,14 +515,16 @@ class SaidScreen:
         if before:
             self._page.say(f"  the agent had said: “{shown(before[-_CHARACTERS_BEFORE:])}”")
         if len(whole) > len(one.quote) + _MARKS_OF_A_SENTENCE:
-            at = max(0, whole.find(one.quote[:_CHARACTERS_BEFORE]) - _CHARACTERS_AROUND // 3)
-            self._page.say(f"  in: “{'…' if at else ''}{shown(whole[at:], _CHARACTERS_AROUND)}”")
+            quote = " ".join(one.quote.split())
+            lead, found, after = whole.partition(quote[:_CHARACTERS_BEFORE])
+            led_in = lead if len(lead) <= _CHARACTERS_BEFORE else f"…{lead[-_CHARACTERS_BEFORE:].partition(' ')[2]}"
+            text = f"{led_in}[…]{after.removeprefix(quote[_CHARACTERS_BEFORE:])}" if found else whole
+            self._page.say(f"  in: “{shown(text, 2 * _CHARACTERS_BEFORE)}”")
         where = f"sessions of {shown(project)}" if project else "every session"
-        self._page.say(f"  once approved, it will be told to {where}")
+        self._page.say(f"  once approved, it is a lesson, a preference, and will be told to {where}")
         message = place.partition("/")[0]
         read = f"hardwon inspect {short(self._memory, source)} --message {message}"
-        self._page.say(f"    {session.agent}, {day(session.started_at)}; to read it: {read}", style="dim")
-        self._page.say(_KEYS_OF_SAID, style="dim")
+        self._page.say(f"    {session.agent}, {age(session.started_at)}; to read it: {read}", style="dim")
 
 
 def _how_alike(other: SimilarLesson) -> str:

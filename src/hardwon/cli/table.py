@@ -95,34 +95,20 @@ def wrapped(text: str, room: int) -> list[str]:
     return [line for line in lines if line] or [""]
 
 
-_CODE = re.compile(r"`[^`]+`")
-_LEAST_OF_CODE = 16
-
-
 def cut_in_code(text: str, room: int) -> str:
-    """A text in one line: what stands in backticks loses its middle first, so that a sentence keeps its end.
+    """A text in one line, cut at a word; of a command in backticks that has to be cut the beginning is shown as one.
 
     Of two commands of which one replaces the other what differs is kept; empty where it cannot be.
     """
     text = fitted(text, room)
     pair = REPLACES.search(text)
-    whole = pair.end() if pair else 0
-    if width(text) > room and whole > room - 2:
+    if pair and width(text) > room and pair.end() > room - 2:
         return ""
-    codes = [*_CODE.finditer(text, whole)]
-    kept = [len(code[0]) for code in codes]
-    for _ in range(width(text) - room):
-        longest = max(range(len(kept)), key=kept.__getitem__, default=-1)
-        if longest < 0 or kept[longest] <= _LEAST_OF_CODE:
-            break
-        kept[longest] -= 1
-    for code, left in [*zip(codes, kept, strict=True)][::-1]:
-        if left < len(code[0]):
-            middle = f"{code[0][: left // 2]}…{code[0][left // 2 + 1 - left :]}"
-            text = text[: code.start()] + middle + text[code.end() :]
-    text = cut(text, room)
-    opened = text.rfind("`") if text.count("`") % 2 else 0
-    return f"{text[:opened].rstrip(' :')} …" if opened else text  # no beginning of a command
+    short = cut(text, room)
+    if not short.count("`") % 2:
+        return short
+    before = short[: short.rfind("`")].rstrip(" :")
+    return f"{before} …" if width(before) > room // 2 else f"{cut(text, room - 1)}`"
 
 
 def cut(text: str, room: int) -> str:

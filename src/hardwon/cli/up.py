@@ -3,9 +3,10 @@ the next session is told, and the next step."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
@@ -40,9 +41,10 @@ from hardwon.cli.app import (
     upgraded,
 )
 from hardwon.cli.failures import row_of, worked
-from hardwon.cli.review import likeliest
-from hardwon.cli.table import cut_in_code, hung, width
+from hardwon.cli.review import SAID_SHOWN
+from hardwon.cli.table import cut_in_code, hung, width, wrapped
 from hardwon.errors import HardwonError, NotFound
+from hardwon.text.shown import fitted
 
 if TYPE_CHECKING:
     from hardwon.api import Hardwon
@@ -59,16 +61,33 @@ _FIRST_SECONDS, _SOON_SECONDS = 4.0, 4.0
 _EMBEDDING_SECONDS = 15.0
 """Most time that vectors may take once the screen is shown; what is left comes with the next run."""
 _PROJECTS_COMPARED = 12
-_FAILURES_SHOWN, _STATEMENTS_SHOWN, _HABITS_SHOWN, _LINES_SHOWN = 3, 3, 2, 4
-_FAILURES_COUNTED, _REASONS_SHOWN = 1000, 2
-_TALL = 30
-"""Lines of a terminal that have room for all that; a lower one is shown one less of each, and no empty lines."""
-_NARROWEST, _WIDEST = 60, 140
+_FAILURES_COUNTED, _REASONS_SHOWN, _HABITS_SHOWN = 1000, 2, 2
+_MOST = {"failures": 8, "said": 4, "told": 8, "steps": 8, "lines": 2, "blank": 1}
+"""Rows of each section, lines of a row, empty lines between sections: what a high terminal is shown."""
+_GIVEN_UP = (
+    "steps steps failures told failures told failures told failures told steps said steps failures steps lines"
+    " told said failures told said blank told failures steps steps"
+).split()
+"""What a lower one is shown one less of, the first one first, until all of it fits."""
+_LINES_OF_A_BAR, _LINES_OF_UNTOLD = 1, 2
+_LINES_IN_A_PIPE = 44
+_NARROWEST, _ROOMY, _IN_A_PIPE = 60, 100, 100
+"""Columns: no fewer are used, from here on tokens are shown, and what is used where nobody looks."""
 _EXAMPLES = ("tidepool", "lanternfish")
 """Their projects."""
-_IN_A_PIPE = 100
 _LEFT = 11
 """Columns of an id and what parts it from the words."""
+
+
+class _Row(NamedTuple):
+    """A thing of a section: an id, counts, what it is, what worked, and what to show where the words do not fit."""
+
+    id: str
+    text: str
+    sessions: str = ""
+    tokens: str = ""
+    fixed: str = ""
+    or_else: str = ""
 
 
 class _Screen(NamedTuple):
@@ -89,6 +108,18 @@ class _Screen(NamedTuple):
     met: Met
     another: str = ""
     """The project with the next most to say."""
+    chosen: bool = False
+    """Whether no other was asked for, nor is this folder another's."""
+    of: str = ""
+    """The option that names the project, where a command needs it."""
+
+    @property
+    def about(self) -> str:
+        """Which project it is, and why."""
+        others = f" (one of {self.projects} projects)" if self.projects > 1 else ""
+        if others and self.chosen and self.came_back:
+            others = f" (most errors that came back, of {self.projects} projects)"
+        return f"{shown(self.project.name)}: {count(self.project.sessions, 'session')}{others}"
 
     @property
     def came_back(self) -> int:
@@ -133,14 +164,12 @@ def up(
         if found or (not demo and memory.exists and memory.store.totals()["sessions"]):
             _up(memory, memory.sessions.retained(found), sample, examples=False, json=json, project=project)
             return
-    if not json:
-        why = "These" if demo else "No agent sessions were found on this machine: these"
-        say(f"{why} are the bundled examples.\n")
+    lead = f"{'These' if demo else 'No agent sessions were found on this machine: these'} are the bundled examples."
+    if keep:
+        commands = " and ".join(f"`hardwon forget -p {name}`" for name in _EXAMPLES)
+        lead += f" They are saved; to remove them: {commands}"
     with Hardwon() if keep else _thrown_away() as memory:
-        _up(memory, _examples(), sample, examples=not keep, mine=True, json=json, project=project)
-        if keep and not json:
-            commands = " and ".join(f"`hardwon forget -p {name}`" for name in _EXAMPLES)
-            say(f"\nThe examples are saved. To remove them: {commands}.")
+        _up(memory, _examples(), sample, examples=not keep, mine=True, json=json, project=project, lead=lead)
 
 
 @contextmanager
@@ -162,9 +191,8 @@ def _up(
     json: bool,
     mine: bool = False,
     project: str | None = None,
+    lead: str = "",
 ) -> None:
-    from hardwon.api.failing import waiting_fixes
-
     (first, *later), known = _newest_first(paths), memory.store.totals() if memory.exists else {}
     if json or sample or not sys.stdout.isatty():
         first, later = paths, []
@@ -177,13 +205,14 @@ def _up(
             _add_up(report, memory.harvest(later.pop(0), mine=mine, progress=progress))
     rest = [path for some in later for path in some]
     unread = len(rest) - len(memory.sessions.harvested(rest)) if rest else 0
-    early = _screen(memory) if unread and not project else None
+    early = _screen(memory) if unread and not project and os.environ.get("TERM") != "dumb" else None
+    reading = f"Still reading {count(unread, 'older file')}. Ctrl-C stops and keeps what has been read."
+    drawn = 0
     if early is not None and early.tells:
-        say(bold("A first look, at the newest sessions. The whole report follows."))
-        _say_if_not_known(memory, early)
-        _show(memory, report, known, early, examples=examples)
-    if unread:
-        say(f"\nStill reading {count(unread, 'older file')}. Ctrl-C stops and keeps what has been read.\n", err=True)
+        first_look = [bold("A first look, at the newest sessions."), reading, *_lead(memory, report, known, early)]
+        drawn = _show(memory, first_look, early, (), examples=examples, besides=_LINES_OF_A_BAR + 1)
+    elif unread:
+        say(reading, err=True)
     with progress_bar() as progress:
         if rest:
             _add_up(report, memory.harvest(rest, most=memory.config.sample, mine=mine, progress=progress))
@@ -204,32 +233,52 @@ def _up(
             }
         )
         return
-    if early is not None and early.tells:
-        differs = screen is not None and screen.project.id != early.project.id
-        of = f", of another project: {shown(screen.project.name)} has more to say" if screen and differs else ""
-        say(bold(f"The whole report, which replaces the first look above{of}."))
-    if not (examples or project):
-        _say_if_not_known(memory, screen)
-    _show(memory, report, known, screen, examples=examples)
-    ids = screen is not None and bool(screen.failing or screen.briefing.lines)
-    another = screen.another if screen and not project else ""
-    _say_next(
-        examples=examples,
-        ids=ids,
-        waiting=0 if examples else memory.review.count(project=project),
-        fixes=0 if examples else len(waiting_fixes(memory.reading(), memory.project(project))),
-        said=0 if examples else memory.review.count_said(project=project),
-        project=project,
-        read_here=_is_known_here(memory),
-        another=another,
-        fails=screen is None or screen.met.errors > 0,
-        below=("", 0) if examples or project else _unread_below(memory),
-    )
+    if drawn:
+        typer.echo("\x1b[1A\x1b[2K" * drawn, nl=False, color=True)  # what is there now replaces the first look
+    top = [*([lead] if lead else []), *_lead(memory, report, known, None if examples or project else screen)]
+    steps = _next(memory, screen, project, examples=examples)
+    notice = hung(memory.review.notice(), room(err=True)) if not examples and memory.review.notice() else []
+    _show(memory, top, screen, steps, examples=examples, besides=len(notice) + _LINES_OF_A_BAR)
     if not examples:
         with progress_bar() as progress:
             memory.store.embed(seconds=_EMBEDDING_SECONDS, progress=progress)
         say_pending(memory)
         ask_about_folders(memory)
+
+
+def _lead(memory: Hardwon, report: Report, known: dict[str, int], screen: _Screen | None) -> list[str]:
+    """What is said first: what was read, and of a folder that is not known how to read it."""
+    from hardwon.cli.harvest import told_of_others
+
+    lines = [_read(report, memory.store.totals(), known), *told_of_others(report)]
+    return [*filter(None, [_if_not_known(memory, screen) if screen else ""]), *lines]
+
+
+def _next(memory: Hardwon, screen: _Screen | None, project: str | None, *, examples: bool) -> list[tuple[str, str]]:
+    from hardwon.api.failing import waiting_fixes
+
+    tells = screen is not None and bool(screen.failing or screen.briefing.lines)
+    fails = screen is None or screen.met.errors > 0
+    another = screen.another if screen and not project else ""
+    if examples:
+        return _steps(examples=True, another=another)
+    alone = screen.project if screen and not screen.chosen else None
+    id = alone.id if alone else None
+    waiting = (
+        memory.review.count(project=id),
+        len(waiting_fixes(memory.reading(), id)),
+        memory.review.count_said(project=id),
+    )
+    return _steps(
+        ids=tells,
+        of=screen.of if screen else "",
+        reviewed=asked_again({"-p": shown(alone.name)}) if alone else "",
+        waiting=waiting,
+        read_here=bool(project) or _is_known_here(memory),
+        another=another,
+        fails=fails,
+        below=("", 0) if project else _unread_below(memory),
+    )
 
 
 def _soon(begun: float, parts_read: int, parts_left: int) -> bool:
@@ -288,7 +337,8 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     known = [one for one in memory.store.projects() if one.sessions]
     if project:
         wanted = memory.project(project)
-        return next((_screen_of(memory, known, one) for one in known if one.id == wanted), None)
+        found = next((_screen_of(memory, known, one) for one in known if one.id == wanted), None)
+        return found and found._replace(of=asked_again({"-p": shown(found.project.name)}))
     here = project_here(memory)
     compared = [one for at, one in enumerate(known) if at < _PROJECTS_COMPARED or one.id == here]
     met = {one.id: met_in(memory.reading(), one.id) for one in compared}
@@ -302,21 +352,24 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
         return None
     found = screens[-1] if screens[-1].tells else screens[0]
     back = (one.name for one in compared if one is not found.project and met[one.id].errors > met[one.id].different)
-    return found._replace(another=next(back, ""))
+    is_here = found.project.id == here
+    of = "" if is_here else asked_again({"-p": shown(found.project.name)})
+    return found._replace(another=next(back, ""), chosen=not is_here, of=of)
 
 
 def _is_known_here(memory: Hardwon) -> bool:
     return of_here(memory, None, everywhere=False)[0] is not None
 
 
-def _say_if_not_known(memory: Hardwon, screen: _Screen | None) -> None:
+def _if_not_known(memory: Hardwon, screen: _Screen) -> str:
     """That nothing below is of this folder, and which command reads what lies in it."""
     from hardwon.sessions.checkpoints import how_to_read
 
     command, files = how_to_read(".")
-    if files and not _is_known_here(memory):
-        of = f". What follows is of {shown(screen.project.name)}." if screen else ""
-        say(bold(f"This folder is not known yet. {count(files, 'session')} of it can be read: `{command}`{of}"))
+    if not files or _is_known_here(memory):
+        return ""
+    of = f"What follows is of {shown(screen.project.name)}"
+    return bold(f"This folder is not known yet. {count(files, 'session')} of it can be read: `{command}`. {of}.")
 
 
 def _unread_below(memory: Hardwon) -> tuple[str, int]:
@@ -344,7 +397,7 @@ def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _
 
     which = Counted(project.id, EVER, of_agents=False, muted=False, again=True)
     back, _ = failing(memory.reading(), which, limit=_FAILURES_COUNTED)
-    first = back[:_FAILURES_SHOWN]
+    first = back[: _MOST["failures"]]
     costs = memory.failures.costs([id for row in first for id in row.ids])
     said = memory.lessons.list(project=project.id, status="active")
     again = [one for one in said if one.trust == "human" and one.source_count > 1]
@@ -361,7 +414,7 @@ def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _
         len(back),
         _untold(memory, back, briefing),
         tokens,
-        again[:_STATEMENTS_SHOWN],
+        again[: _MOST["said"]],
         often,
         met,
     )
@@ -376,75 +429,154 @@ def _untold(memory: Hardwon, back: Sequence[Failing], briefing: Bootstrap) -> Co
     return Counter(next(filter(None, each.values()), "") for each in reasons)
 
 
-def _said_of_untold(screen: _Screen) -> str:
-    """How many of the failures above no session is told, and why; empty where all are."""
+def _said_of_untold(screen: _Screen, *, roomy: bool) -> list[str]:
+    """How many of the failures above no session is told, and why: from the longest way to say so to the shortest.
+
+    None where all are told.
+    """
     untold = screen.untold.total()
     if not untold:
-        return ""
+        return []
     named = [(reason, often) for reason, often in screen.untold.most_common() if reason][:_REASONS_SHOWN]
-    why = [f"{often}: {reason}" for reason, often in named]
-    if not _is_tall():
-        why = [f"{'mostly: ' if len(screen.untold) > 1 else ''}{reason}" for reason, _ in named[:1]]
-    elif others := untold - sum(often for _, often in named):
-        why.append(f"{others}: other reasons")
+    each = [f"{often}: {reason}" for reason, often in named]
+    if others := untold - sum(often for _, often in named):
+        each.append(f"{others}: other reasons")
+    whys = [f" ({'; '.join(each)})"] if roomy and named else []
+    whys += [f" ({'mostly: ' if len(screen.untold) > 1 else ''}{reason})" for reason, _ in named[:1]]
     told = screen.kinds - untold
-    some = f"{told or 'none'} {'are' if told > 1 else 'is'} told"
-    return f"Of {count(screen.kinds, 'failure')} that came back {some} ({'; '.join(why)})"
+    are, others_are = ("is" if number == 1 else "are" for number in (told, untold))
+    said = f"{told or 'None'} of the {count(screen.kinds, 'failure')} that came back {are if told else 'is'} told"
+    return [f"{said}{f', {untold} {others_are} not' if told else ''}{why}" for why in (*whys, "")]
 
 
-def _show(memory: Hardwon, report: Report, known: dict[str, int], screen: _Screen | None, *, examples: bool) -> None:
-    from hardwon.cli.harvest import held_back, say_of_others
+def _show(
+    memory: Hardwon,
+    lead: Sequence[str],
+    screen: _Screen | None,
+    steps: Sequence[tuple[str, str]],
+    *,
+    examples: bool,
+    besides: int = 0,
+) -> int:
+    """Print as much as a screen holds with so many other lines; returns the lines that it took."""
+    sections = _sections(memory, screen, examples=examples) if screen else None
+    above = [line for text in lead for line in hung(_named(text), _wide())]
+    most, given_up = {**_MOST}, []
 
-    totals = memory.store.totals()
-    say(_read(report, totals, known))
-    say_of_others(report)
-    if screen is None:
-        return
-    project, briefing = screen.project, screen.briefing
-    less = 0 if _is_tall() else 1
-    others = f" (one of {screen.projects} projects)" if screen.projects > 1 else ""
-    say(f"{'' if less else chr(10)}{shown(project.name)}: {count(project.sessions, 'session')}{others}")
-    if before := screen.came_back:
-        say(f"{before:,} of its {screen.met.errors:,} errors, counted once a session, had come up in an earlier one.")
-    listed = min(_FAILURES_SHOWN - less, len(screen.failing))
-    some = f", {listed} of {screen.kinds}" if screen.kinds > listed else ""
-    roomy = _wide() >= _IN_A_PIPE  # else the error needs the room
-    _heading(f"WHAT KEEPS FAILING{some}", "sessions  times  tokens" if roomy else "sessions  tokens")
-    for one in screen.failing[: _FAILURES_SHOWN - less]:
-        row, tokens = one.failure, thousands(screen.tokens[one.failure.id])
-        calls = f"{row.occurrences:>7}" if roomy else ""
-        _item(short(memory, row.id), row_of(one), f"{row.sessions:>8}{calls}{tokens:>8}")
-        if fixed := worked(row):
-            short_of_age = fixed.replace(f", {last_met(row.last_seen)}", "", 1)  # the fix itself needs the room
-            _item("", fixed if width(fixed) <= _wide() - _LEFT else short_of_age, style=green)
-    if not screen.failing:
-        _item("", "No error has come back in a second session.")
-    _heading("WHAT YOU KEEP TELLING THEM", "sessions")
-    said = screen.said_again[: _STATEMENTS_SHOWN - less]
-    for lesson in said:
-        _item(short(memory, lesson.id), lesson.text, f"{lesson.source_count:>8}")
-    for habit in screen.habits[: _STATEMENTS_SHOWN - less - len(said)]:
-        _item("", f'a request that came again: "{habit.words}"', f"{habit.sessions:>8}")
-    if not (screen.said_again or screen.habits):
-        waits = not examples and memory.review.count_said(project=project.id)
+    def drawn() -> list[str]:
+        of_project = _drawn(screen, sections, most) if screen and sections else []
+        next_ = [*_blank(most), bold("Next:"), *_drawn_steps(steps[: most["steps"]])] if steps else []
+        return [*above, *of_project, *next_]
+
+    lines = drawn()
+    for name in _GIVEN_UP:
+        if len(lines) <= _height() - besides:
+            break
+        most[name] -= 1
+        given_up.append(name)
+        lines = drawn()
+    for name in reversed(given_up):  # what fits after all
+        most[name] += 1
+        if len(more := drawn()) <= _height() - besides:
+            lines = more
+        else:
+            most[name] -= 1
+    echo("\n".join(lines))
+    return len(lines)
+
+
+class _Sections(NamedTuple):
+    failing: list[_Row]
+    said: list[_Row]
+    told: list[_Row]
+    left_out: str
+    """The command that lists what is not told."""
+
+
+def _sections(memory: Hardwon, screen: _Screen, *, examples: bool) -> _Sections:
+    from hardwon.cli.harvest import held_back
+
+    failing = []
+    for one in screen.failing:
+        row = one.failure
+        error = f"in {len(one.alike)} places: {row_of(one).partition(': ')[2]}" if one.alike else row_of(one)
+        found = worked(row)
+        young = found.replace(f", {last_met(row.last_seen)}", "", 1)  # where the fix itself needs the room
+        tokens = thousands(screen.tokens[row.id])
+        failing.append(_Row(short(memory, row.id), error, f"{row.sessions:,}", tokens, found, young))
+    said = [_Row(short(memory, one.id), one.text, f"{one.source_count}") for one in screen.said_again]
+    said += [_Row("", f'a request that came again: "{one.words}"', f"{one.sessions}") for one in screen.habits]
+    if not said:
+        waits = not examples and memory.review.count_said(project=screen.project.id)
         once = " Said once: `hardwon review --said`" if waits else ""
-        _item("", f"Nothing in several sessions.{once}")
-    _heading("WHAT THE NEXT SESSION WILL BE TOLD", f"{briefing.tokens} tokens")
-    lines = _likeliest_first(briefing)[: _LINES_SHOWN - less]
-    for line in lines:
-        _item(short(memory, line.id), f"{line.fix} for {line.error}" if line.fix else line.text, or_else=line.text)
-    told = _told_lines(briefing)
-    if not lines:  # what has no id: how the project is built, checked and run
-        for text in told[: _LINES_SHOWN - less]:
-            _item("", text)
-        if not told:
-            say(f"{'':11}Nothing yet: no line is worth its tokens.{held_back(memory, project.id)}")
-    if (more := len(told) - min(_LINES_SHOWN - less, len(lines) or len(told))) > 0:
-        where = "" if examples else f": `hardwon bootstrap --project {shown(project.name)}`"
-        say(f"{'':11}and {count(more, 'more line')}{where}")
-    if untold := _said_of_untold(screen):
-        where = "" if examples else f": `hardwon bootstrap --left-out -p {shown(project.name)}`"
-        echo("\n".join(hung(f"{'':11}{untold}{where}", _wide())))
+        said = [_Row("", f"Nothing in several sessions.{once}")]
+    lines = _likeliest_first(screen.briefing)
+    told = [
+        _Row(short(memory, one.id), f"{one.fix} for {one.error}" if one.fix else one.text, or_else=one.text)
+        for one in lines
+    ]
+    told += [_Row("", text) for text in _told_lines(screen.briefing) if text not in {one.text for one in lines}]
+    if not told:
+        told = [_Row("", f"Nothing yet: no line is worth its tokens.{held_back(memory, screen.project.id)}")]
+    return _Sections(failing, said, told, "" if examples else f": `hardwon bootstrap --left-out{screen.of}`")
+
+
+def _drawn(screen: _Screen, sections: _Sections, most: dict[str, int]) -> list[str]:
+    failing, said, told = sections.failing, sections.said, sections.told
+    lines = hung(screen.about, _wide())
+    if before := screen.came_back:
+        of = f"{before:,} of its {screen.met.errors:,} errors, counted once a session"
+        lines += hung(f"{of}, came up in an earlier session.", _wide())
+    parts = "sessions, tokens lost" if _wide() >= _ROOMY else "sessions"
+    lines += _section("WHAT KEEPS FAILING", parts, failing[: most["failures"]], screen.kinds, most)
+    if not failing:
+        lines.append(f"{'':{_LEFT}}No error has come back in a second session.")
+    lines += _section(
+        "WHAT YOU KEEP TELLING THEM", "sessions" if said[0].sessions else "", said[: most["said"]], 0, most
+    )
+    parts = f"{screen.briefing.tokens} tokens"
+    lines += _section("WHAT THE NEXT SESSION WILL BE TOLD", parts, told[: most["told"]], len(told), most)
+    ways = [
+        hung(f"{'':{_LEFT}}{_named(untold + sections.left_out)}", _wide())
+        for untold in _said_of_untold(screen, roomy=most["lines"] > 1)
+    ]
+    lines += next((way for way in ways if len(way) <= _LINES_OF_UNTOLD), ways[-1] if ways else [])
+    return lines
+
+
+def _section(title: str, parts: str, rows: Sequence[_Row], known: int, most: dict[str, int]) -> list[str]:
+    """A heading that says what the numbers are, and under it the rows, their counts beside the words."""
+    of = f", {len(rows)} of {known}" if known > len(rows) else ""
+    lines = [*_blank(most), f"{bold(title + of)}{f' ({parts})' if parts else ''}"]
+    counts = [[row.sessions, row.tokens] if _wide() >= _ROOMY else [row.sessions] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*counts, strict=True)]
+    for row, numbers in zip(rows, counts, strict=True):
+        cells = (f"{number:>{wide}}  " for number, wide in zip(numbers, widths, strict=True) if wide)
+        left = f"{row.id:{_LEFT}}{''.join(cells)}"
+        space = _wide() - len(left)
+        text = _in_lines(row.text, space, most["lines"]) or _in_lines(row.or_else, space, most["lines"])
+        lines += [f"{lead}{line}" for lead, line in zip([left, *[" " * len(left)] * len(text)], text, strict=False)]
+        fixed = row.fixed if width(row.fixed) <= space else row.or_else
+        lines += [green(f"{'':{len(left)}}{line}") for line in _in_lines(fixed, space, _MOST["lines"]) if row.fixed]
+    return lines
+
+
+def _in_lines(text: str, space: int, most: int) -> list[str]:
+    """A text in so many lines, cut at a word; none where what matters does not fit."""
+    text = _named(shown(text))
+    ways = [hung(way, space) for room in (space * most, space * most * 3 // 4, space) if (way := fitted(text, room))]
+    lines = next((way for way in ways if len(way) <= most), ways[-1] if ways else [])
+    if len(lines) > most:
+        lines = [*lines[: most - 1], cut_in_code(" ".join(lines[most - 1 :]), space)]
+    return [line for line in lines if line]
+
+
+def _named(text: str) -> str:
+    return text.replace("`hardwon ", f"`{our_name()} ")
+
+
+def _blank(most: dict[str, int]) -> list[str]:
+    return [""] * most["blank"]
 
 
 def _likeliest_first(briefing: Bootstrap) -> list[Line]:
@@ -473,25 +605,27 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     return f"Read {read} in {report.seconds:.0f} s{learned}."
 
 
-def _say_next(
+def _steps(
     *,
-    examples: bool,
-    ids: bool,
-    waiting: int,
-    fixes: int = 0,
-    said: int = 0,
-    project: str | None = None,
+    examples: bool = False,
+    ids: bool = False,
+    of: str = "",
+    reviewed: str = "",
+    waiting: tuple[int, int, int] = (0, 0, 0),
     read_here: bool = False,
     another: str = "",
     fails: bool = True,
     below: tuple[str, int] = ("", 0),
-) -> None:
-    """What to do next; of a project that was asked for, what is of it."""
+) -> list[tuple[str, str]]:
+    """What to do next, the most useful first: commands, and what each is for.
+
+    `of` and `reviewed` name the project where it has to be named, `waiting` counts lessons, fixes and sentences.
+    """
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
     from hardwon.sessions.checkpoints import how_to_read
 
-    of = ""
+    steps = []
     if examples:
         steps = [
             ("hardwon up --demo --keep", "save these examples, to try other commands with them"),
@@ -499,64 +633,62 @@ def _say_next(
         ]
     else:
         command, files = how_to_read(".")
-        unread = bool(files) and not (read_here or project)
-        of = asked_again({"-p": project})
-        steps = [(command, f"learn from the {count(files, 'session')} in this folder")] if unread else []
-        if below[1]:
-            steps.append((below[0], f"learn from {count(below[1], 'SpecStory session')}"))
-        steps += [("hardwon why ID", "where a line comes from")] if ids else []
-        steps += [(f"hardwon failures{of}", "everything that keeps failing")] if fails else []
-    if another:
-        demo = " --demo" if examples else ""
-        steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
-    if waiting:
-        steps.append((f"hardwon review{of}", f"{count(waiting, 'lesson')} to approve or reject"))
-    if fixes:
-        steps.append((f"hardwon review --list{of}", f"{count(fixes, 'fix', 'fixes')} to approve or reject"))
-    if said:
-        steps.append((f"hardwon review --said{of}", likeliest(said)))
+        if files and not read_here:
+            steps.append((command, f"learn from the {count(files, 'session')} in this folder"))
+    if below[1]:
+        steps.append((below[0], f"learn from {count(below[1], 'SpecStory session')}"))
     first, *others = [agent.agent for agent in here() if agent.found and not agent.installed] or [""]
     if first:
         too = f"; {', '.join(others[:2])} too" if others else ""
         steps.append((f"hardwon install {first}", f"brief its sessions{too}"))
-    if not examples and (models := installed()):
-        steps.append((f"hardwon distil --with {models[0]}", "more lessons; shows the cost first"))
-    if not examples and is_here("serve"):
+    if any(waiting):
+        steps.append(_to_review(waiting, reviewed))
+    steps += [("hardwon why ID", "where a line comes from")] if ids and not examples else []
+    steps += [(f"hardwon failures{of}", "everything that failed")] if fails and not examples else []
+    if another:
+        demo = " --demo" if examples else ""
+        steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
+    if examples:
+        return steps
+    if is_here("serve"):
         steps.append(("hardwon open", "look at all of it in your browser"))
-    elif not examples:
+    else:
         steps.append(("hardwon extras add serve", "for the pages in your browser"))
-    say("\nNext:" if _is_tall() else "Next:")
+    if models := installed():
+        steps.append((f"hardwon distil --with {models[0]}", "more lessons; shows the cost first"))
+    return steps
+
+
+def _to_review(waiting: tuple[int, int, int], project: str) -> tuple[str, str]:
+    lessons, fixes, said = waiting
+    option = "" if lessons else " --list" if fixes else " --said"
+    counted = (
+        (lessons, count(lessons, "lesson")),
+        (fixes, count(fixes, "fix", "fixes")),
+        (said, count(min(said, SAID_SHOWN), "sentence")),  # of many, no more than are worth a look
+    )
+    return f"hardwon review{option}{project}", f"decide on {', '.join(words for number, words in counted if number)}"
+
+
+def _drawn_steps(steps: Sequence[tuple[str, str]]) -> list[str]:
     typed = [(f"{our_name()}{command.removeprefix('hardwon')}", what) for command, what in steps]
     left = max((width(command) for command, _ in typed if width(command) <= _wide() // 2), default=0)
+    lines = []
     for command, what in typed:
-        first, *more = hung(f"  {command.ljust(left)}  {what}", _wide())
-        echo("\n".join([first.replace(command, bold(command)), *more]))
-
-
-def _heading(title: str, note: str) -> None:
-    wide = _wide()
-    blank = "\n" if _is_tall() else ""
-    echo(blank + bold(title) + note.rjust(max(len(note) + 2, wide - len(title))))
+        first, *more = wrapped(what, _wide() - left - 4)
+        if width(command) > left:
+            first, more = "", [first, *more]
+        lines.append(f"  {bold(command)}{'':{max(0, left - width(command))}}  {first}".rstrip())
+        lines += [f"{'':{left + 4}}{line}" for line in more]
+    return lines
 
 
 def _wide() -> int:
-    wide = room() if sys.stdout.isatty() else room_behind_a_pipe(_IN_A_PIPE)
-    return min(_WIDEST, max(_NARROWEST, wide))
+    return max(_NARROWEST, room() if sys.stdout.isatty() else room_behind_a_pipe(_IN_A_PIPE))
 
 
-def _is_tall() -> bool:
+def _height() -> int:
+    """Lines that a screen has besides the prompt."""
     from shutil import get_terminal_size
 
-    return not sys.stdout.isatty() or get_terminal_size().lines >= _TALL
-
-
-def _item(id: str, text: str, note: str = "", style: Callable[[str], str] = str, or_else: str = "") -> None:
-    """A line or two: an id, words cut to the room there is, and a note at the right; nothing if that is too little."""
-    wide = _wide()
-    left = id.ljust(_LEFT)
-    note = note.lstrip()
-    space = wide - len(left) - (len(note) + 2 if note else 0)
-    ways = (cut_in_code(shown(one).replace("`hardwon ", f"`{our_name()} "), space) for one in (text, or_else))
-    if not (first := next(filter(None, ways), "")):
-        return
-    echo(style(f"{left}{first}{note.rjust(wide - len(left) - width(first)) if note else ''}".rstrip()))
+    return get_terminal_size().lines - 1 if sys.stdout.isatty() else _LINES_IN_A_PIPE

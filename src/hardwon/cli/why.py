@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,11 +11,10 @@ from hardwon.cli.app import (
     ENDED,
     Json,
     count,
-    day,
     green,
     iso,
-    last_met,
     print_json,
+    room,
     say,
     short,
     short_path,
@@ -22,19 +22,26 @@ from hardwon.cli.app import (
     sparkline,
 )
 from hardwon.cli.bootstrap import lesson_fields, why_untold
-from hardwon.cli.failures import BINS, best, described, error_of, place, wasted
+from hardwon.cli.failures import BINS, best, described, error_of, place, row_of, wasted
+from hardwon.cli.table import cut
+from hardwon.clock import microseconds, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
-from hardwon.text.shown import UNSURE, apart
+from hardwon.text.shown import ago, apart
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
     from hardwon.api import Hardwon
     from hardwon.api.failing import Failing
-    from hardwon.model.nouns import Failure
+    from hardwon.model.nouns import Failure, Fix, FixEvidence
 
 _CHARACTERS_PER_COMMIT = 12
 _COMMITS_SHOWN = 3
 _CHARACTERS_PER_CALL = 160
 _PLACES_SHOWN, _MOST_PAIRS_SHOWN, _ALIKE_SHOWN = 2, 3, 2
+_TAUGHT_SHOWN = 5
+"""Of the failures of a session, and of its lessons."""
 _TO_READ_ONE = "  To read one: `hardwon inspect SESSION --message NUMBER`"
 _STATUSES = {
     "candidate": "waits for review",
@@ -62,8 +69,8 @@ _LEARNED_FROM = {
 """Rule → what it draws lessons from. Not those of the catalogue, which takes longer to load than all else here."""
 _OF_USERS = ("user", "asked", "said")
 """How the rules are called that draw on what people type."""
-_AFTER = {"tool": "a command had printed it", "web": "a web page had said it", "file": "a file had said it"}
-_SAID = {"foreign": "somebody else said", "unsure": f"perhaps the user said ({UNSURE})"}
+_REPEATED = {"tool": "a command's output", "web": "a web page", "file": "a file"}
+_SAID = {"foreign": "somebody else said", "unsure": "the user, or a command's output under the user's heading, said"}
 _DOUBTS = {
     "corroborated": "several sessions agree",
     "claimed": "nobody has confirmed it",
@@ -89,7 +96,7 @@ def why(
     with Hardwon() as memory:
         full = full_id(memory, id, sessions=True)
         if full.startswith("S"):
-            _one_session(memory, full, json=json)
+            _one_session(memory, full, all=all, json=json)
         elif full.startswith("A"):
             _attempt(memory, full, json=json)
         elif full.startswith(("F", "X")):
@@ -108,21 +115,27 @@ def _lesson(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
     if json:
         print_json(answer)
         return
-    say(f"{id}  {answer['kind']}, {_STATUSES[answer['status']]}, confidence {answer['confidence']:.2f}")
+    own = short(memory, id)
+    say(f"{own}  {answer['kind']}, {_STATUSES[answer['status']]}, {answer['confidence']:.2f} sure")
     say(f"  {shown(str(answer['text']))}\n  learned from: {learned_from(answer['rule'], answer['trust'])}")
+    failed = answer["failure"] and short(memory, answer["failure"])
     if untold := why_untold(memory, id, answer["project"], answer["status"]):
+        untold = untold.replace(answer["failure"] or id, failed or own)
         say(f"  not told at the start of a session: {untold}")
-    if answer["failure"]:
-        say(f"  what failed and what then worked: `hardwon why {short(memory, answer['failure'])}`")
-    told = sources if all else sources[:_PLACES_SHOWN]
+    if failed:
+        say(f"  what failed and what then worked: `hardwon why {failed}`")
+    newest = sorted(sources, key=lambda source: str(source["at"]), reverse=True)
+    told = newest if all else newest[:_PLACES_SHOWN]
     for source in told:
         _print_source(memory, source, f"{who_said(source['origin'], answer['rule'])}: ")
     say()
-    _say_more(memory, id, len(sources) - len(told))
+    if len(told) < len(sources):
+        say(f"  all {len(sources):,} places: `hardwon why {own} --all`")
     if any(source["path"] for source in told):
         say(_TO_READ_ONE)
     if answer["status"] in ("active", "candidate"):
-        say(f"  Wrong? `hardwon review --reject {short(memory, id)}`")
+        approve = f"Right? `hardwon review --approve {own}`. " if answer["status"] == "candidate" else ""
+        say(f"  {approve}Wrong? `hardwon review --reject {own}`")
 
 
 def learned_from(rule: str, trust: str) -> str:
@@ -135,15 +148,15 @@ def learned_from(rule: str, trust: str) -> str:
 
 
 def who_said(origin: str, rule: str = "") -> str:
-    """Who spoke; of what repeats an output, a page or a file, where it stood before."""
-    if origin in _AFTER:
-        return f"the {'user' if rule.startswith(_OF_USERS) else 'agent'} said, after {_AFTER[origin]}"
+    """Who spoke, and what they repeated."""
+    if origin in _REPEATED:
+        return f"the {'user' if rule.startswith(_OF_USERS) else 'agent'} repeated {_REPEATED[origin]}"
     return _SAID.get(origin, f"the {origin} said")
 
 
-def _say_more(memory: Hardwon, id: str, more: int) -> None:
-    if more > 0:
-        say(f"  and {more:,} more: `hardwon why {short(memory, id)} --all`")
+def age(at: datetime | str | None) -> str:
+    """How long ago something was, as every list says it."""
+    return ago((microseconds(at) or 0) if isinstance(at, str) else to_microseconds(at), now())
 
 
 def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
@@ -161,17 +174,17 @@ def _attempt(memory: Hardwon, id: str, *, json: bool) -> None:
         return
     because = f" ({found.evidence})" if found.evidence else ""
     ended = "how it ended is not known" if found.outcome.value == "unknown" else found.outcome.value
-    say(f"{id}  attempt {found.id}, {ended}{because}, recorded by {shown(who)}")
+    say(f"{short(memory, id)}  attempt {found.id}, {ended}{because}, recorded by {shown(who)}")
     say(f"  {shown(found.task)}")
     for name, text in (("tried", found.approach), ("because", found.analysis), ("learned", found.reflection)):
         if text:
             say(f"  {name}: {shown(text, 300)}")
     place = f"session {found.session}" if found.session else f"run {found.run}" if found.run else "hardwon journal"
-    say(f"\n  {iso(found.at)}  {found.agent}  {shown(place)}; all of it: `hardwon journal show {found.id}`")
+    say(f"\n  {age(found.at)}  {found.agent}  {shown(place)}; all of it: `hardwon journal show {found.id}`")
 
 
-def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
-    from hardwon.store import sessions
+def _one_session(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
+    from hardwon.store import projects, sessions
 
     found = memory.sessions.get(id).session
     if json:
@@ -179,10 +192,13 @@ def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
         return
     calls = f"{count(found.tool_calls, 'call')}, {count(found.errors, 'error')}"
     ended = "interrupted" if sessions.stopped(memory.reading(), [id]) else found.outcome
-    say(f"{id}  session of {found.agent}, {day(found.started_at)}, {calls}, {ENDED[ended]}")
+    project = projects.names(memory.reading()).get(found.project, "")
+    of = f"{found.agent} in {shown(project)}" if project else found.agent
+    say(f"{short(memory, id)}  session of {of}, {age(found.started_at)}, {calls}, {ENDED[ended]}")
     say(f"  {shown(found.task, 300) or '(no words of a person)'}\n    {short_path(found.path)}")
     if told := _session(memory, id)[1]:
         say(f"    {told}")
+    _tell_taught(memory, id, all=all)
     try:
         memory.resume(id)
         on = f"To continue it: `hardwon resume {short(memory, id)}`. "
@@ -191,116 +207,172 @@ def _one_session(memory: Hardwon, id: str, *, json: bool) -> None:
     say(f"\n  {on}To look into it: `hardwon inspect {short(memory, id)}`.")
 
 
+def _tell_taught(memory: Hardwon, id: str, *, all: bool) -> None:
+    """What failed in a session, with what worked there, and the lessons drawn from it."""
+    from hardwon.store import failures, lessons
+
+    db = memory.reading()
+    here = {str(fix) for (fix,) in db.query("SELECT fix FROM fix_evidence WHERE source = ?", (id,))}
+    met = [memory.failures.get(one).failure for one in failures.of_source(db, id)]
+    fixes = {row.id: [fix for fix in _worth_telling(row, all=all) if fix.id in here] for row in met}
+    met.sort(key=lambda row: (row.family == "agent", not fixes[row.id], -row.sessions, row.id))
+    known = [memory.lessons.get(one).lesson for one in sorted(lessons.of_source(db, id))]
+    failed = [
+        [(row.id, error_of(row)), *((fix.id, f"  {_worked(fix)}: {shown(fix.text)}") for fix in fixes[row.id])]
+        for row in met
+    ]
+    learned = [[(one.id, shown(one.text))] for one in known]
+    for what, found in (("What failed", failed), ("Lessons drawn from it", learned)):
+        say(f"\n  {what}:{'' if found else ' nothing.'}")
+        for own, text in chain.from_iterable(found if all else found[:_TAUGHT_SHOWN]):
+            left = f"    {short(memory, own)}{' ' * (len(text) - len(text.lstrip()))}  "
+            told = text.lstrip() if all else cut(text.lstrip(), room() - len(left))
+            say(left + told, style=green if own.startswith("X") else str)
+        if not all and len(found) > _TAUGHT_SHOWN:
+            say(f"    all {len(found)}: `hardwon why {short(memory, id)} --all`")
+
+
 def tell_failure(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
     """All that is known of a failure."""
     from hardwon.api import convert
-    from hardwon.api.failing import EVER, row_with
+    from hardwon.api.failing import EVER, Failing, row_with
     from hardwon.store import failures as stored
     from hardwon.store.pages import Counted
     from hardwon.text.shown import kind_of_error
 
     found = memory.failures.get(id)
     row, met = found.failure, found.occurrences
-    spent = memory.failures.costs([row.id])[row.id]
     if all:
         met = [*map(convert.occurrence, stored.occurrences(memory.reading(), id, limit=row.occurrences))]
     if json:
         seen = [_from_session(memory, place(each)) for each in met]
-        print_json({**described(row), **wasted(spent), "seen": seen})
+        print_json({**described(row), **wasted(memory.failures.costs([row.id])[row.id]), "seen": seen})
         return
-    say(f"{row.id}  {kind_of_error(row.family)}\n  {shown(error_of(row))}")
-    drawn = sparkline(spent.times, row.first_seen, row.last_seen, BINS)
+    listed = row_with(memory.reading(), Counted(None, EVER), row.id) or Failing(row, [])
+    whole, spent = listed.failure, memory.failures.costs(listed.ids).values()
+    say(f"{short(memory, row.id)}  failure, {kind_of_error(row.family)}\n  {shown(row_of(listed))}")
+    times, first = [at for each in spent for at in each.times], min(one.first_seen for one in (row, *listed.alike))
+    drawn = f"first met {age(first)} {sparkline(times, first, whole.last_seen, BINS)} "
     say(
-        f"  {count(row.occurrences, 'time')} in {count(row.sessions, 'session')}, "
-        f"{', '.join(filter(None, (f'{day(row.first_seen)} {drawn} {day(row.last_seen)}', last_met(row.last_seen))))}; "
-        f"cost {count(row.occurrences, 'call')} and {count(spent.tokens, 'token')}"
+        f"  {_often(whole)}, {drawn if whole.occurrences > 1 else ''}last met {age(whole.last_seen)}; "
+        f"cost {count(whole.occurrences, 'call')} and {count(sum(each.tokens for each in spent), 'token')}"
     )
+    if listed.alike:
+        _tell_alike(memory, row, listed, all=all)
     if row.family == "hook":
         say(
             "  What fixes it is not kept, since a hook fails for many reasons: the errors below name them, and "
             "`hardwon search` finds what sessions did."
         )
-    kind = row_with(memory.reading(), Counted(None, EVER), row.id)
-    above = _tell_fixes(memory, row, all=all)
-    if kind:
-        _tell_alike(memory, row, kind, all=all)
+    above = _tell_fixes(memory, row, whole, all=all)
     others = [each for each in met if (each.session, each.message_index) not in above]
     told = met if all else others[: max(_PLACES_SHOWN - len(above), 1)]
     for each in told:
         _print_source(memory, _from_session(memory, place(each)))
     say()
-    _say_more(memory, row.id, row.occurrences - len(told) - (0 if all else len(above)))
+    if not all and len(told) + len(above) < row.occurrences:
+        say(f"  all {row.occurrences:,} places: `hardwon why {short(memory, row.id)} --all`")
     say(_TO_READ_ONE)
 
 
-def _tell_alike(memory: Hardwon, row: Failure, kind: Failing, *, all: bool) -> None:
-    """That lists count it with others, and what fixed one of these where nothing fixed this one."""
-    whole, others = kind.failure, [one for one in kind.alike if one.id != row.id]
-    fix = None if row.fixes else best(whole)
-    if fix:
-        say(f"  worked {fix.confirmed}x for others of its kind: {shown(fix.text)}", style=green)
-    together = f"{count(whole.occurrences, 'time')} in {count(whole.sessions, 'session')}"
-    own = best(row)
-    if own and (often := best(whole)) and often.confirmed > own.confirmed:
-        together += f", worked in {often.confirmed:,}"
+def _often(row: Failure) -> str:
+    return f"{count(row.occurrences, 'time')} in {count(row.sessions, 'session')}"
+
+
+def _worked(fix: Fix) -> str:
+    """How a fix did, in the words of the lists."""
+    often = "" if not fix.confirmed else " once" if fix.confirmed == 1 else f" in {fix.confirmed:,} sessions"
+    return f"{'may have helped' if _waits(fix) else 'worked'}{often}"
+
+
+def _waits(fix: Fix) -> bool:
+    return bool(fix.untrusted) and fix.status == "candidate"
+
+
+def _worth_telling(row: Failure, *, all: bool) -> list[Fix]:
+    """Without what may be chance, unless all is asked for."""
+    from hardwon.api.failing import may_have_helped
+
+    return [fix for fix in row.fixes if all or not _waits(fix) or may_have_helped(fix, row.command)]
+
+
+def _tell_alike(memory: Hardwon, row: Failure, listed: Failing, *, all: bool) -> None:
+    """Which of those that lists show as one row it is, and what fixed others where nothing fixed this one."""
+    others = [one for one in listed.alike if one.id != row.id]
     named = ", ".join(short(memory, one.id) for one in others[:_ALIKE_SHOWN])
     more = ", …" if len(others) > _ALIKE_SHOWN else ""
-    say(f"  one of {len(kind.alike)} of a kind; together {together}{':' if all else f' (others: {named}{more})'}")
+    say(f"  this one {_often(row)}, last met {age(row.last_seen)}: {shown(error_of(row))}")
+    say(f"  the others:{'' if all else f' {named}{more}'}")
     for one in others if all else ():
         say(f"    {short(memory, one.id)}  {shown(one.error)}")
+    fix = None if row.fixes else best(listed.failure)
+    if fix:
+        say(f"  {_worked(fix)} for others of its kind: {shown(fix.text)}", style=green)
 
 
-def _tell_fixes(memory: Hardwon, row: Failure, *, all: bool) -> set[tuple[str, int]]:
+def _tell_fixes(memory: Hardwon, row: Failure, whole: Failure, *, all: bool) -> set[tuple[str, int]]:
     """What worked, each with its newest examples; returns where these failed: (session, message).
 
-    What may be chance is only counted, unless all is asked for.
+    `whole` is the row of the lists, in whose sessions it is counted.
     """
-    from hardwon.api.failing import may_have_helped
-    from hardwon.model.failure import GOT_PAST, Step
+    from hardwon.model.failure import Step
     from hardwon.store.pages import came_back
     from hardwon.text.shown import remedy
 
     told: set[tuple[str, int]] = set()
     back = came_back(memory.reading(), [row.id]).get(row.id)
-    pairs = _MOST_PAIRS_SHOWN if all else 1
-    by_chance = 0
-    for fix in row.fixes:
-        waits = fix.untrusted and fix.status == "candidate"
-        if waits and not all and not may_have_helped(fix, row.command):
-            by_chance += 1
-            continue
-        note = f"  [not told to agents: {fix.untrusted}]" if waits else ""
+    together = {(fix.status, fix.text): fix for fix in whole.fixes}
+    worth_telling = _worth_telling(row, all=all)
+    for fix in worth_telling:
+        waits = _waits(fix)
+        in_lists = together.get((fix.status, fix.text), fix)
+        of_these = f", {fix.confirmed:,} of them with this one" if in_lists.confirmed > fix.confirmed else ""
         again = f", failed again {fix.failed_again}x" if fix.failed_again else ""
-        times = f" {fix.confirmed}x" if fix.confirmed else ""
-        worked = "may have helped" if waits else "worked"
-        say(f"  {worked}{times}{again}: {shown(fix.text)}{note}", style=green)
-        if back and back.again and fix.status == "active":
-            say(f"    {back.said(fix.confirmed)}.")
-        examples = {(ends.failing, ends.passing): ends for ends in reversed(fix.evidence)}
-        for ends in [*examples.values()][: -pairs - 1 : -1]:
+        note = f"  [not told to agents: {fix.untrusted}]" if waits else ""
+        say(f"  {_worked(in_lists)}{of_these}{again}: {shown(fix.text)}{note}", style=green)
+        if back and back.told and fix.status == "active":
+            say(f"    {back.who_was_told}.")
+        for ends in newest_ends(fix, _MOST_PAIRS_SHOWN if all else 1):
             told.add((ends.session, ends.failing_message))
-            both = shown(ends.failing), shown(ends.passing)
-            failed, passed = (
-                one or shown(call, _CHARACTERS_PER_CALL)
-                for one, call in zip(apart(*both, _CHARACTERS_PER_CALL), both, strict=True)
-            )
-            say(f"    failed  message {ends.failing_message}: $ {failed}")
-            between = [one.what for one in fix.steps if one.action in ("run", "edit") and one.what not in ends.passing]
-            for what in between:
-                say(f"    between: {shown(what, 160)}")
-            came = "past  " if ends.cause == GOT_PAST else "passed"
-            say(f"    {came}  message {ends.passing_message}: $ {passed}")
-            say(f"            of {short(memory, ends.session)}{f' ({ends.cause})' if ends.cause else ''}")
+            for line in both_ends(memory, fix, ends):
+                say(f"    {line}")
         if waits:
             say(f"    to tell it: `hardwon review --approve {short(memory, fix.id)}`")
         else:
             say(f"    wrong? `hardwon review --reject {short(memory, fix.id)}`")
         for step in fix.avoid:
             say(f"    did not help: {shown(remedy([Step(step.action, step.what)], ''))}")
-    if by_chance:
+    if by_chance := len(row.fixes) - len(worth_telling):
         what = "thing that" if by_chance == 1 else "things that"
         say(f"  {by_chance} more {what} may have worked by chance: `hardwon why {short(memory, row.id)} --all`")
     return told
+
+
+def newest_ends(fix: Fix, most: int) -> Sequence[FixEvidence]:
+    """The newest sessions in which it worked, those with the same calls once."""
+    examples = {(ends.failing, ends.passing): ends for ends in reversed(fix.evidence)}
+    return [*examples.values()][: -most - 1 : -1]
+
+
+def both_ends(memory: Hardwon, fix: Fix, ends: FixEvidence) -> Iterator[str]:
+    """Lines: what failed, what was done, what then passed, and where."""
+    from hardwon.model.failure import GOT_PAST
+
+    both = shown(ends.failing), shown(ends.passing)
+    failed, passed = (
+        one or shown(call, _CHARACTERS_PER_CALL)
+        for one, call in zip(apart(*both, _CHARACTERS_PER_CALL), both, strict=True)
+    )
+    yield f"failed  message {ends.failing_message}: $ {failed}"
+    for one in fix.steps:
+        if one.action in ("run", "edit") and one.what not in ends.passing:
+            yield f"between: {shown(one.what, 160)}"
+    yield f"{'past  ' if ends.cause == GOT_PAST else 'passed'}  message {ends.passing_message}: $ {passed}"
+    try:
+        when = f", {age(memory.sessions.get(ends.session).session.started_at)}"
+    except NotFound:
+        when = ""  # an attempt
+    yield f"        of {short(memory, ends.session)}{when}{f'; {ends.cause}' if ends.cause else ''}"
 
 
 def _from_session(memory: Hardwon, source: dict[str, Any]) -> dict[str, Any]:
@@ -312,9 +384,8 @@ def _from_session(memory: Hardwon, source: dict[str, Any]) -> dict[str, Any]:
 def _print_source(memory: Hardwon, source: dict[str, Any], said: str = "") -> None:
     where = source["path"] or source["session"]
     told = f", message {source['message']}" if source["path"] and not str(source["session"]).startswith("C") else ""
-    when = f"session of {source['at']}" if "origin" in source else source["at"]
     of = f" of {short(memory, source['session'])}" if told else ""
-    say(f"\n  {when}  {source['agent']}{told}{of}\n    {short_path(where)}")
+    say(f"\n  {age(source['at'])}  {source['agent']}{told}{of}\n    {short_path(where)}")
     if source["from"]:
         say(f"    {source['from']}")
     if source.get("command"):

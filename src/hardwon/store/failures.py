@@ -447,6 +447,10 @@ def met_in(db: Database, project: str) -> Met:
     return Met(int(errors), int(different), int(held))
 
 
+def muted(db: Database) -> set[str]:
+    return {row[0] for row in db.query("SELECT id FROM failure WHERE status = 'muted'")}
+
+
 def get(db: Database, id: str) -> FailureRow | None:
     rows = _listed(db, "f.id = ?", (id,), 1)
     return rows[0] if rows else None

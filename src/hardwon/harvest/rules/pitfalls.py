@@ -196,7 +196,7 @@ def pitfalls_of_project(db: Database, project: str) -> list[Found]:
     for row in rows:
         failed = failures.fixed_commands(db, row.id) if known[row.id] else {}
         mended = [(row._replace(command=(failed.get(fix.id) or [row.command])[-1]), fix) for fix in known[row.id]]
-        told = [(_sentence(own, fix), fix) for own, fix in mended if _worth_telling(own, fix)]
+        told = [(sentence_of(own, fix), fix) for own, fix in mended if _worth_telling(own, fix)]
         for sentence, fix in told:
             by_sentence[sentence].append((row, fix))
         if not told:
@@ -227,7 +227,8 @@ def _known_to_all(fix: FixRow) -> bool:
     return not fix.succeeded_as and len(fix.steps) == 1 and fix.steps[0][1] in _REMEDIES_KNOWN_TO_ALL
 
 
-def _sentence(row: FailureRow, fix: FixRow) -> str:
+def sentence_of(row: FailureRow, fix: FixRow) -> str:
+    """What a lesson says of a fix."""
     failed = told_command(row.command, row.error, family=row.family) or row.command
     return fix_sentence(row.signature, failed, [Step(*step) for step in fix.steps], fix.succeeded_as)
 
