@@ -158,10 +158,9 @@ class Connection:
                 raise NotFound(
                     f"{what} yet: `{command}` learns from the {files:,} session{'s' * (files > 1)} that lie in it"
                 )
+        one = "one of these with --project:" if os.path.isdir(name) else "one of"
         raise NotFound(
-            f"{what}; choose one of these with --project: {names}"
-            if names
-            else f"{what}: no sessions have been read yet, run `hardwon up`"
+            f"{what}; choose {one} {names}" if names else f"{what}: no sessions have been read yet, run `hardwon up`"
         )
 
     def project_to_keep(self, name: str, *, folders: bool = True) -> str:
