@@ -751,7 +751,7 @@ def test_a_fix_of_calls_that_only_got_past_the_error_takes_two_sessions(hardwon:
         hardwon("harvest", tmp_path / "logs", "--mine")
         known = next(one for one in json.loads(hardwon("failures", "--json").stdout) if "path" in one["error"])
         assert [(fix["text"], fix["status"]) for fix in known["fixes"]] == [
-            ("leave out `cd /c/reef` where the shell is in that folder already", status)
+            ("leave out `cd /c/reef` where that folder is not found", status)
         ]
     assert re.search(r"past +message \d+: \$ dotnet build", hardwon("why", known["id"]).stdout)
 

@@ -138,7 +138,7 @@ def ranked(
     )
     said = {line.id for line in likely[:FAILURES_TOLD]}
     over = gone(db, request.project, only_here=request.only_here)
-    silenced = failures.muted(db)
+    silenced = kept(db, failures.muted)
     disputed = kept(db, lessons.disputed)
     known = _known_lessons(db, request, fits)
     lost = adrift(db, request.project) | written_down(db, request.project, known)

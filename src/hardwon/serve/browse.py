@@ -365,12 +365,6 @@ def _behind(found: list[T], key: Callable[[T], Key], after: Key | None, limit: i
     return rest, [key(one) for one in rest]
 
 
-def standing_of(memory: Hardwon, hit: Hit) -> str:
-    """A hit's status; of what nobody vouches for, that it waits for review."""
-    doubt = unconfirmed(memory, [hit]).get(hit.id)
-    return f"NOT REVIEWED: {doubt}" if doubt else hit.status
-
-
 def unconfirmed(memory: Hardwon, hits: Sequence[Hit]) -> dict[str, str]:
     """Id → why it is not vouched for, of those hits that are not."""
     db = memory.reading()

@@ -399,7 +399,7 @@ def _told_step(action: str, what: str) -> str:
     if action == "replace" and (written := _WRITTEN_AS.fullmatch(what)):
         return f"write the id as `{written[1]}`{', in quotes' if written[1][0] in _QUOTES else ''}"
     if action == "drop" and what.startswith("cd "):
-        return f"leave out `{what}` where the shell is in that folder already"
+        return f"leave out `{what}` where that folder is not found"
     return f"{_QUOTED[action]} `{what}`" if action in _QUOTED else f"{action} {what}"
 
 

@@ -293,8 +293,6 @@ _FUNCTION_WORDS = {
 }
 FUNCTION_WORDS = frozenset().union(*_FUNCTION_WORDS.values())
 """Of all these languages, without accents."""
-_WITHOUT_SPACES = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
-_SHARE_WITHOUT_SPACES = 0.3
 
 _CALLED = {
     "de": "German",
@@ -330,11 +328,6 @@ def _without_accents(text: str) -> str:
     from unicodedata import combining, normalize  # noqa: PLC0415
 
     return "".join(sign for sign in normalize("NFD", text) if not combining(sign))
-
-
-def is_without_spaces(text: str) -> bool:
-    """Whether most of it is in a script that puts none between words."""
-    return len(_WITHOUT_SPACES.findall(text)) > _SHARE_WITHOUT_SPACES * len(text)
 
 
 def language(words: Sequence[str]) -> str:

@@ -77,7 +77,7 @@ _OF_THE_MOMENT = re.compile(
     r"looking|running|reading|starting|shall|would you|do you|want me|should i|if you)\b|\?\s*$",
     re.IGNORECASE,
 )
-_TURNS = re.compile(
+_TROUBLE = re.compile(
     r"\b(?:instead|first|but|however|still|unfortunately|wrong|mistake|forgot|missed|missing|failed|fails|fail|failing|"
     r"errors?|different(?:ly)?|workaround|skip(?:ped|s)?|remain(?:s|ing)|since|so)\b|n't\b|\bnot\b",
     re.IGNORECASE,
@@ -250,10 +250,10 @@ class _Found:
 
     def _failed(self, one: Occurrence, calls: list[Turn], times: int) -> list[Shown]:
         call = calls[one.call_index].call
-        ran = f"$ {one.command}" if call.command else f"{call.action} {call.target}"
+        how, ran = ("ran", f"$ {one.command}") if call.command else ("called", f"{call.name} {call.target}")
         error = self._scrub(one_line(one.excerpt[: 2 * _CHARACTERS_PER_ERROR]))[:_CHARACTERS_PER_ERROR]
         return [
-            Shown(one.message_index, "agent", "ran", one_line(ran)[:_CHARACTERS_PER_COMMAND]),
+            Shown(one.message_index, "agent", how, one_line(ran)[:_CHARACTERS_PER_COMMAND]),
             Shown(one.message_index, "tool", "failed", error or one.words, quotable=one.words, times=times),
             *self._printed(calls[one.call_index], [error, one.words]),
         ]
@@ -311,14 +311,13 @@ class _Found:
 
     def _printed(self, turn: Turn, known: Collection[str]) -> list[Shown]:
         """The lines of an output that tell something else than what is known: what went wrong, else the last."""
-        found: dict[str, Shown] = {}
+        found: dict[str, tuple[int, Shown]] = {}
         echoed = one_line(turn.call.command)
         """A terminal shows what is typed into it, in one line or in pieces."""
         elsewhere = bool(turn.call.command) and from_elsewhere(turn.call.name, turn.call.command)
         is_of_work = turn.failed or tools.changes_something(turn.call.command)  # not of a file that it only shows
-        lines = turn.output.splitlines()[-_LINES_LOOKED_AT:]
-        last_first = list(reversed(list(enumerate(lines))))
-        for at, line in sorted(last_first, key=lambda one: not _WENT_WRONG.search(one[1])):
+        lines = list(enumerate(turn.output.splitlines()[-_LINES_LOOKED_AT:]))
+        for at, line in sorted(lines, key=lambda one: (not _WENT_WRONG.search(one[1]), -one[0])):
             if len(line) > 2 * _CHARACTERS_PER_ERROR:
                 continue
             clean = self._scrub(line)
@@ -327,11 +326,12 @@ class _Found:
             is_echo = bool(echoed) and (said in echoed or echoed[:_CHARACTERS_OF_AN_ECHO] in said)
             is_known = any(said in one or one in said for one in known if one) or _numberless(said) in known
             if said and not is_echo and not is_known and not _PROMPT.search(said):
-                shown = Shown(turn.message_index, "tool", "printed", said, piece=at)
-                found[_numberless(said)] = shown._replace(quotable=may_be_told if is_of_work else "")
+                quotable = may_be_told if is_of_work else ""
+                shown = Shown(turn.message_index, "tool", "printed", said, quotable=quotable)
+                found[_numberless(said)] = (at, shown)
             if len(found) == _LINES_PRINTED:
                 break
-        return sorted(found.values(), key=lambda one: one.piece)
+        return [shown for _, shown in sorted(found.values())]
 
     def _found_out(self, said: str) -> Iterator[Piece]:
         """The agent's sentences: most of all where it reports to the user, and where it says why something is so."""
@@ -366,11 +366,11 @@ def _worth_of_a_finding(sentence: str) -> float:
     if language(_LETTERS.findall(sentence.lower())) not in ("en", ""):  # its words for why are not known: names must do
         return 0.08 + 0.04 * named if named else 0.0
     reasons = len({found.lower() for found in _FOUND_OUT.findall(sentence)})
-    turns = len({found.lower() for found in _TURNS.findall(sentence)})
+    trouble = len({found.lower() for found in _TROUBLE.findall(sentence)})
     if _OF_THE_MOMENT.search(sentence):
-        return 0.04 * min(3, turns) + 0.02 * named if turns and (reasons or named) else 0.0
+        return 0.04 * min(3, trouble) + 0.02 * named if trouble and (reasons or named) else 0.0
     worth = 0.08 * min(3, reasons) + 0.04 * named if reasons else 0.02 * named
-    return worth + 0.03 * min(2, turns) if worth else 0.0
+    return worth + 0.03 * min(2, trouble) if worth else 0.0
 
 
 def _words(message: Message, asked: Collection[str]) -> Iterator[tuple[str, str, str]]:
