@@ -4,7 +4,7 @@
 
 Each look-once project (`--tune`: each of the others) is harvested whole, as the user's own, into a store that is thrown
 away. OUT/errors/packet.jsonl has at most `--most` (200) error lines as a briefing tells them, evenly from the projects:
-the line, its command, and the end of the output, with what stands around the line where that is further above.
+the line, its command, and the end of the output that it is from, with what stands around it further above.
 OUT/fixes/packet.jsonl has every fix that is told and, marked apart, every one that is held back: the error, the fix as
 it is told, the failing call and the end of what it printed, all that was done until the passing call, and that call.
 Only counts are printed.
@@ -55,8 +55,8 @@ def _lines(db: Database, project: str) -> Iterator[Packet]:
         source, path, position, excerpt, command = db.query(
             "SELECT o.source, s.path, o.position, o.excerpt, o.command FROM occurrence o "
             "JOIN session s ON s.id = o.source WHERE o.failure = ? AND o.project = ? "
-            "ORDER BY o.at DESC, o.position DESC LIMIT 1",
-            (one.row.id, project),
+            "ORDER BY o.words = ? DESC, o.at DESC, o.position DESC LIMIT 1",
+            (one.row.id, project, one.row.error),
         )[0]
         calls = _calls(str(Path(path).expanduser()), source)
         raw = calls[position].output if position < len(calls) else excerpt

@@ -144,12 +144,12 @@ def test_where_no_error_ever_came_back_none_is_told(home: Path, tmp_path: Path) 
 def test_what_one_session_met_is_told_until_it_is_known_that_nothing_comes_back(home: Path, tmp_path: Path) -> None:
     missing = "ModuleNotFoundError: No module named 'asyncpg'"
     mended = (
-        ClaudeSession("s1", day=1)
+        ClaudeSession("s2", day=2)
         .run("pytest -q", missing, exit_code=1)
         .run("uv sync --extra postgres", "installed")
         .run("pytest -q", "3 passed")
     )
-    other = ClaudeSession("s2", day=2).run("make gauge", "Error: the gauge mount is read only", exit_code=2)
+    other = ClaudeSession("s1", day=1).run("make gauge", "Error: the gauge mount is read only", exit_code=2)
     with harvested(home, tmp_path, mended, other) as memory:
         told = [line.text for line in memory.bootstrap("reef").lines if line.kind == "failure"]
         asked = memory.bootstrap("reef", task="repair the read only gauge mount").lines

@@ -59,7 +59,7 @@ def test_a_line_without_such_parts_ends_at_a_word_and_not_at_one_that_leads_on()
             ),
             (
                 "NU1008: Projects that use central package version management should not define the version on the "
-                "PackageReference items but on the PackageVersion items…"
+                "PackageReference items but on the…: Reef.Gauges.Northern"
             ),
         ),
         (

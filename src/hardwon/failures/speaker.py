@@ -450,6 +450,9 @@ def cut(said: str, room: int) -> str:
     """The beginning, to the end of a word that leads to nothing; the name in which it would end, by its own end."""
     if len(said) <= room:
         return said
+    cause = _CAUSE.search(said)
+    if cause and room > 2 * _CHARACTERS_OF_A_CAUSE:
+        return f"{cut(said[: cause.start()], room - len(cause.group()))}{cause.group()}"
     start = said[: room - 1]
     space = start.rfind(" ")
     word = said[space + 1 :].partition(" ")[0]
@@ -463,5 +466,8 @@ def cut(said: str, room: int) -> str:
     return told.rstrip(" ,;:") + "…"
 
 
+_CHARACTERS_OF_A_CAUSE = 60
+_CAUSE = lazy_pattern(rf"(?<=[\w)'\"`…]): [^\s:][^:]{{0,{_CHARACTERS_OF_A_CAUSE - 4}}}$")
+"""What a long message says at last, behind a colon: which one it was, or what is behind it all."""
 _LEADS_ON = lazy_pattern(r"(?:[ ,;:(]+(?:an?|of|in|or|with))+$")
 _LAST_PART = lazy_pattern(r"(?<=[\w.@~…])[\\/][\w.@~-]{3,}['\"`)]*$")
