@@ -337,6 +337,10 @@ def test_of_a_chain_the_command_is_told_of_which_the_line_says_most(command: str
         ("cat: tides.txt: No such file or directory", "cat tides.txt", False),
         ("ls: illegal option -- z", "ls -z", False),
         ("make: tides: No such file or directory", "ls; make tides", False),
+        ('no pull requests found for branch "ebb"', "gh pr view --json title | cat", True),
+        ('no pull requests found for branch "ebb"', "gh pr view || gh pr create --fill", False),
+        ("Branch not protected (HTTP 404)", "gh api repos/ann/reef/branches/ebb/protection", True),
+        ("Not Found (HTTP 404)", "gh api -X DELETE repos/ann/reef", False),
     ],
 )
 def test_a_look_that_finds_nothing_is_an_answer_and_no_failure(line: str, command: str, is_one: bool) -> None:
@@ -461,7 +465,7 @@ def test_a_line_that_powershell_cannot_read_is_told_before_what_came_of_it(outpu
 def test_an_answer_in_json_is_told_by_what_it_says() -> None:
     output = '{"success":false,"error":"the tide table is missing"}'
     assert shown(output, "node read.js") == "the tide table is missing"
-    assert shown(output, "curl -s localhost:3000/tides") == "`curl`: error: the … table is missing"
+    assert shown(output, "curl -s localhost:3000/tides") == "`curl -s`: error: the … table is missing"
 
 
 def test_what_a_cmdlet_cannot_do_is_told_with_the_command_that_stands_for_it() -> None:

@@ -40,6 +40,20 @@ def test_name_spaces_and_the_inside_of_long_quotes_go_before_the_end() -> None:
     assert line.endswith("was called")
 
 
+def test_the_sentence_that_names_something_stays() -> None:
+    said = "Error response from daemon: Conflict. The container name '/reef-tides' is already in use by container "
+    line = shown(f"{said}{'0123456789abcdef' * 4}. You have to remove (or rename) that container.", "docker compose up")
+    assert "'/reef-tides' is already in use" in line
+
+
+def test_the_class_of_a_test_goes_before_what_it_found() -> None:
+    test = "NorthernReefGaugeStationTests.Unassigned_Gauge_Appears_On_The_Dashboard_Of_The_Station"
+    line = shown(
+        f"{test}: NotSupportedException : the store cannot order by an offset of the day's tide", "dotnet test"
+    )
+    assert line.endswith("the day's tide")
+
+
 def test_a_line_without_such_parts_ends_at_a_word_and_not_at_one_that_leads_on() -> None:
     middle = " and the second one neither" * 4
     line = shown(f"Error: the first gauge of the reef did not answer{middle} or the pump ran dry", "reefctl")
@@ -237,7 +251,7 @@ def test_what_a_log_only_warns_of_is_no_error() -> None:
 
 def test_of_several_programs_all_are_named_unless_it_is_known_which_spoke() -> None:
     assert told_command("ls a; ln -s a b") == "ls && ln"
-    assert told_command("ls a; ln -s a b", "ln: b: File exists") == "ln"
+    assert told_command("ls a; ln -s a b", "ln: b: File exists") == "ln -s a b"
     assert told_command("git fetch origin && git merge main") == "git fetch && git merge"
     assert told_command("mkdir -p out && make tides") == "make tides"
     assert "rm" not in told_command("npm test && rm -rf reef && rm -rf /")

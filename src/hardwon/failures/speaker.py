@@ -189,9 +189,12 @@ def told_command(command: str, line: str = "", *, family: str = "", where: bool 
         meant = [one for one in meant if (one.subcommand == "format") == formats] or meant
     called = list(dict.fromkeys(" ".join(filter(None, (one.program, one.subcommand))) for one in meant))
     if len(called) > 1 and line and each_stops_the_next(command):
-        meant = ([one for one in meant if not _fails_seldom(one)] or meant)[:1]
+        oftener = [one for one in meant if not _fails_seldom(one)] if family != "usage" else []
+        meant = (oftener or meant)[:1]
     if len(meant) <= 1:
-        said = _fitted(tools.gist(meant[0].text if meant else command, _CHARACTERS_OF_A_GIST))
+        says_nothing = bool(line) and not _SAYS_WHICH_ONE.search(line) and is_bare(line, command)
+        whole = _whole(meant[0]) if meant and says_nothing else ""
+        said = whole or _fitted(tools.gist(meant[0].text if meant else command, _CHARACTERS_OF_A_GIST))
         said += "".join(f" {option}" for option in _INLINE if meant and meant[0].inline and option in meant[0].options)
         if family == "python" and "<stdin>" in line and said.endswith(" -c"):
             said = f"{said.removesuffix('-c')}(already open)"  # what `-c` runs is called <string>
@@ -205,6 +208,16 @@ def told_command(command: str, line: str = "", *, family: str = "", where: bool 
     if tools.asks_elsewhere(said.partition(" ")[0]):
         said = " ".join(itertools.takewhile(lambda word: "/" not in word and ":" not in word, said.split()))
     return presentable(said.lstrip("(")) if not tools.danger(said) else ""
+
+
+_SAYS_WHICH_ONE = lazy_pattern(r"[\d'\"`]")
+_NOT_A_WORD = lazy_pattern(r"[\n\"'`$<>|(){}]")
+
+
+def _whole(one: Command) -> str:
+    """A short command with all of its arguments, for an error that says nothing of what it is about."""
+    plain = not _NOT_A_WORD.search(one.text)
+    return tools.brief(one.text) if plain and len(one.text) <= _CHARACTERS_WITH_A_PLACE else ""
 
 
 _SELDOM_FAIL = frozenset("add status fetch log show branch".split())
@@ -378,6 +391,7 @@ def _within(details: Sequence[str], room: int) -> list[str]:
 
 # What is left out of a line that is too long, one after the other until it fits.
 _LEFT_OUT = (
+    (lazy_pattern(r"^(?:\w+\.)+(?=\w*_\w+: )"), ""),  # the class of a test
     (lazy_pattern(r", (?:Culture|PublicKeyToken)=[^,'\"]*"), ""),
     (lazy_pattern(r"(['\"])([\w.]+)\1 with identity \1\2(?=,)"), r"\1\2"),
     (lazy_pattern(r"No overload matches this call[.:] (?=Argument of )"), ""),
@@ -409,7 +423,7 @@ def _reduced(line: str, room: int) -> str:
     line = _with_shorter_paths(_left(line, room, _LEFT_OUT), room)
     while len(line) > room and len(sentences := _NEXT_SENTENCE.split(line)) > 1:
         shorter = line[: line.rindex(sentences[-1])].rstrip()
-        if len(shorter) < _LEAST_FIRST_SENTENCE:
+        if len(shorter) < _LEAST_FIRST_SENTENCE or is_bare(shorter):
             break
         line = shorter
     return _left(line, room, _SHORTENED)

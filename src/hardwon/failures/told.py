@@ -66,8 +66,11 @@ _ANNOTATION = lazy_pattern(r"^(?:::(?:error|warning) |\S*,?(?:line|col)=\d).*?::
 """What a tool writes for a service that runs it, before the line itself."""
 _BESIDE_IT = lazy_pattern(r", we can conclude\b.*$| \(In '.*$")
 """What a tool says twice."""
-_LAST_WORDS = lazy_pattern(r"(?<=\S)(?:Build failed with \d+ error|Shell cwd was reset to ).*$|(?<=[.)]) {8,}\S.*$")
-"""What touches a line and is none of it: a builder's or a shell's last words, what a screen had shown there before."""
+_LAST_WORDS = lazy_pattern(
+    r"(?<=\S)(?:Build failed with \d+ error|Shell cwd was reset to ).*$|(?<=[.)]) {8,}\S.*$"
+    r"|(?<=[\])])(?=\S)[\w./\\…-]+:\d+:\d+:? (?:error|warning) .*$"
+)
+"""What touches a line and is none of it: a builder's, a shell's last words, the next finding, what a screen had shown."""
 _BROKEN_NAME = lazy_pattern(r"^((?:[^']|'[^']*')*) '[^']*$")
 _MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
 _OF_PROJECT = lazy_pattern(r"\s+\[[^\]\s]*(?:proj(?:::[^\]]*)?\])?$|(?<=[.!?]) \w{1,3}$")
@@ -215,7 +218,7 @@ _ONLY_COUNTS = lazy_pattern(
     r"|bad gateway|gateway time-?out|too many requests|conflict|unprocessable \w+))?\W*$"
 )
 _ONLY_FAILED = lazy_pattern(r"^`[^`]+` failed$")
-_TYPED_IN = lazy_pattern(r"^`(?:[^`]* -[ce]|[^`]* \(already open\)|powershell|pwsh)`: ")
+_TYPED_IN = lazy_pattern(r"^`(?:[^`]* -[ce]|[^`]* \(already open\)|powershell|pwsh|(?:z|ba)?sh)`: (?!.*\bnot found\b)")
 """Before what an interpreter says of code that stood in the command: of that code alone, if it names nothing."""
 _LEAD = lazy_pattern(r"^`[^`]+`: ")
 
@@ -234,7 +237,7 @@ def says_what_failed(line: str) -> bool:
 
 _NO_ERROR = lazy_pattern(
     r"\bexiting with code 0\b|^nothing to commit, working tree clean$|^npm (?:error|ERR!) (?:location|path|workspace) "
-    r"|^curl: .*returned error: (?:status )?\d+$"
+    r"|^curl: .*returned error: (?:status )?\d+$|^Invoke-\w+ ?: (?:\d{3}: |The remote server )"
 )
 
 
@@ -246,18 +249,21 @@ def names_no_error(line: str) -> bool:
 _NOT_THERE = lazy_pattern(
     r"No such file or directory|no matches found|cannot access|Cannot find path|os error 2|^File Not Found$"
 )
+_NONE_FOUND = lazy_pattern(r"\(HTTP 404\)|\bno (?:\w+ ){1,2}found\b|^npm (?:error|ERR!) 404 |\bNo match found for ")
 _ASKS_WHAT_IS_THERE = frozenset("ls dir eza exa stat file which Get-ChildItem Get-Item Test-Path".split())
 
 
 def is_an_answer(line: str, command: str) -> bool:
     """Whether a look at what is there found nothing: whoever looks wants to know that, and nothing failed."""
     said = without_speaker(line)
+    called = commands(CONTINUED.sub(" ", command))
+    if _NONE_FOUND.search(said):
+        return bool(called) and all(map(tools.looks, called))
     if not _NOT_THERE.search(said):
         return False
-    named = said.partition(":")[0]
-    meant = told_command(command, said).split(" ")[0]
-    ran = [one.program for one in commands(CONTINUED.sub(" ", command))]
-    return not {named, meant}.isdisjoint(_ASKS_WHAT_IS_THERE) or (bool(ran) and _ASKS_WHAT_IS_THERE.issuperset(ran))
+    ran = {one.program for one in called}
+    spoke = {said.partition(":")[0], told_command(command, said).split(" ")[0]}
+    return not spoke.isdisjoint(_ASKS_WHAT_IS_THERE) or (bool(ran) and ran <= _ASKS_WHAT_IS_THERE)
 
 
 _REFUSED = lazy_pattern(

@@ -214,6 +214,8 @@ def looks(command: Command) -> bool:
         return True
     if command.program == "gh" and command.subcommand.partition(" ")[2] in ("diff", "view", "list", "checks", "status"):
         return True
+    if command.program == "gh" and command.subcommand.startswith("api"):
+        return not command.options & {"-X", "--method", "-f", "-F", "--field", "--raw-field", "--input"}
     if (program, command.subcommand) == ("git", "stash list"):
         return True
     verb = command.subcommand.partition(" ")[0]
