@@ -70,7 +70,7 @@ _LAST_WORDS = lazy_pattern(
     r"(?<=\S)(?:Build failed with \d+ error|Shell cwd was reset to ).*$|(?<=[.)]) {8,}\S.*$"
     r"|(?<=[\])])(?=\S)[\w./\\…-]+:\d+:\d+:? (?:error|warning) .*$"
 )
-"""What touches a line and is none of it: a builder's or a shell's last words, the next finding, what a screen showed."""
+"""What touches a line and is none of it: a builder's or a shell's last words, the next finding, an older screen."""
 _BROKEN_NAME = lazy_pattern(r"^((?:[^']|'[^']*')*) '[^']*$")
 _MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
 _OF_PROJECT = lazy_pattern(r"\s+\[[^\]\s]*(?:proj(?:::[^\]]*)?\])?$|(?<=[.!?]) \w{1,3}$")
