@@ -154,6 +154,7 @@ def test_of_a_long_line_the_folders_go_first() -> None:
         "`python (already open)`: SyntaxError: invalid syntax (<stdin>)",
         "Error response from daemon: Conf... 0.0s",
         "FAIL …/reef/tides 0.2s",
+        "`go test ./...`: FAIL …/reef/tides [build failed]",
         "Restore failed.",
     ],
 )

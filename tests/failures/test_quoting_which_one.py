@@ -62,7 +62,6 @@ def told(output: str, command: str) -> str:
         (_USAGE, "reefctl list --json && reefctl show north south", "reefctl show north south"),
         ("CONFLICT (content): Merge conflict in tides.csv", "git checkout ebb && git rebase main", "git rebase main"),
         (_UNSORTED, "golangci-lint run && go test ./...", "golangci-lint run"),
-        ("1 issues:\nFAIL\treef/tides [build failed]\nFAIL", "golangci-lint run; go test ./tides", "go test ./tides"),
         (_VETTED, "go build ./... && go vet ./... && go test ./...", "go vet ./..."),
         (_VETTED.replace("possible misuse", "unknown kind"), "go build ./... && go vet ./...", "go build ./..."),
         (
@@ -130,6 +129,16 @@ def test_what_a_shell_says_is_told_with_the_command_that_it_is_about(output: str
             ),
             "python lock.py",
             ": Cannot install reef (lock.py <module>)",
+        ),
+        (
+            "Error: Can't find the root while a path is resolved.\nPath to resolve: reef/tides.json\ncwd: /srv\n",
+            "reefctl check",
+            "resolved: Path to resolve: reef/tides.json",
+        ),
+        (
+            "● Test suite failed to run\n\n  Configuration error:\n\n  Could not find @/tides mapped as:\n  /srv/$1\n",
+            "npm test",
+            "Configuration error: Could not find @/tides mapped as: /srv/$1",
         ),
         (
             "error during build:\nCould not resolve entry module\n'tides.html'.\n",

@@ -233,10 +233,11 @@ def _with_what_follows(span: Span, text: str) -> str:
         after = next((one for one in below(last, text) if one.startswith(("Argument of ", "Type ", "Object "))), "")
     elif leads_on(said):
         after = continued(last, text)
-        after = "\n".join(filter(None, (after, _name_below(after, text))))
+        more = continued(after, text) if leads_on(after) else _name_below(after, text)
+        after = "\n".join(filter(None, (after, more)))
     else:
         after = _detail(said, last, text) or ("" if span.frame else _file_below(said, last, text))
-        after = after or _name_below(last, text)
+        after = after or _name_below(last, text) or _labelled_below(last, text)
     return f"{said}\n{after}" if after else span.excerpt
 
 
@@ -281,6 +282,16 @@ def _name_below(last: str, text: str) -> str:
     """The name alone on the next line, of an error that names nothing."""
     following = below(last, text, 1) if _ENDS_IN_A_NOUN.search(last) else []
     return f"{DETAIL}: {following[0].rstrip('.')}" if following and _ONLY_A_NAME.fullmatch(following[0]) else ""
+
+
+_NAMES = lazy_pattern(r"[`\"/\\@_<>=\d]|'[^']+'")
+_LABELLED = lazy_pattern(r"[A-Z][a-z]+(?: [a-z]+){0,4}: \S{3,120}")
+
+
+def _labelled_below(last: str, text: str) -> str:
+    """What the next line says under a label, of an error that names nothing: `Path to resolve: tides.json`."""
+    following = below(last, text, 1) if not _NAMES.search(last) else []
+    return f"{DETAIL}: {following[0]}" if following and _LABELLED.fullmatch(following[0]) else ""
 
 
 def _detail(said: str, last: str, text: str) -> str:

@@ -130,9 +130,11 @@ def _telling(found: Fingerprint) -> Told:
     best = max(lines, key=lambda line: len(wanted & {word.lower() for word in WORD.findall(line)}), default="")
     if found.family == "hook":
         best = _step(lines)
-    elif leads_on(best) and best != lines[-1]:
-        after = lines[lines.index(best) + 1]
-        best = f"{best[:-1]}: {after}" if best.endswith(".") else f"{best} {after}"
+    else:
+        at = lines.index(best) if best else len(lines)
+        for after in lines[at + 1 : at + 3]:
+            if leads_on(best):
+                best = f"{best[:-1]}: {after}" if best.endswith(".") else f"{best} {after}"
     best = _LEADS_TO_NOTHING.sub("", best)
     checked = next((code.group(1) for one in lines if (code := _CHECKED.match(one))), "")
     details = list(dict.fromkeys(one for one in lines if _DETAIL.match(one) and one != best))[:2]
@@ -210,7 +212,8 @@ _ONLY_COUNTS = lazy_pattern(
     r"(?i)^(?:\S+ )?(?:build|restore|tests?|run|publish)?\s*failed with (?:\d+|…) errors?(?:\(s\))?[^:]*$"
     r"|^found (?:\d+|…) errors?\b[^:]*$|^(?:\d+|…) errors?\b[^:]*$|^command failed(?: with exit code .*)?$"
     r"|^command '.*' exited with status \d+$|\bERR_PNPM_RECURSIVE|\bELIFECYCLE\b|\berror run failed: tests failed\b"
-    r"|^(?:\w+ )?(?:restore|build|tests?|check|run)(?: run)? (?:failed|errors?)\W*$|^FAIL\s+\S+(?:\s+\S+)?$"
+    r"|^(?:\w+ )?(?:restore|build|tests?|check|run)(?: run)? (?:failed|errors?)\W*$"
+    r"|^FAIL\s+\S+(?:\s+\S+| \[\w+ failed\])?$"
     r"|^some (?:errors|warnings) were emitted while running checks\b"  # biome
     r"|\.\.\. [\d.]+s$|^--- FAIL: \S+(?: \([\d.]+s\))?$|^[\w-]+\.[\w.-]+ failed$|^(?:FAILED|ERROR) \S+::\S+$"
     r"|^(?:\w*error:? )?(?:request failed with status code|status(?: code)?|http(?:/[\d.]+| error| status)?)[ :]+"
@@ -236,7 +239,8 @@ def says_what_failed(line: str) -> bool:
 
 
 _NO_ERROR = lazy_pattern(
-    r"\bexiting with code 0\b|^nothing to commit, working tree clean$|^npm (?:error|ERR!) (?:location|path|workspace) "
+    r"\bexiting with code 0\b|^(?:[gm]?awk|jq|perl): (?:error: )?syntax error\b|^nothing to commit, working tree clean$"
+    r"|^npm (?:error|ERR!) (?:location|path|workspace) "
     r"|^curl: .*returned error: (?:status )?\d+$|^Invoke-\w+ ?: (?:\d{3}: |The remote server )"
 )
 
