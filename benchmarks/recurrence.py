@@ -156,7 +156,7 @@ def most_frequent(choice: Choice) -> list[Known]:
 
 
 RULES: dict[str, Rule] = {
-    **{f"a chance of {bar:.0%}{', ours' if bar == LEAST_CHANCE else ''}": likeliest(bar) for bar in BARS},
+    **{f"a chance of {bar * 100:g}%{', ours' if bar == LEAST_CHANCE else ''}": likeliest(bar) for bar in BARS},
     "newest three": newest_three,
     "most frequent": most_frequent,
 }
