@@ -116,14 +116,13 @@ def _speaker(line: str, command: str, family: str, used: str = "") -> str:
     )
 
 
-OF_A_UNIX = lazy_pattern(r"/(?:mnt/|cygdrive/)?[A-Za-z](?:%3A|:)?/")
+_OF_A_UNIX = lazy_pattern(r"/(?:mnt/|cygdrive/)?[A-Za-z](?:%3A|:)?/")
 """How a drive of Windows is called by shells that are not Windows' own, which knows no such folder."""
-OF_WINDOWS = lazy_pattern(r"[A-Za-z]:[\\/]")
 
 
 def _step_into(folder: str) -> str:
     """A step into a folder, which keeps how its drive is written where the path is shortened."""
-    told, drive = presentable(f"cd {folder}"), OF_A_UNIX.match(folder.strip("'\""))
+    told, drive = presentable(f"cd {folder}"), _OF_A_UNIX.match(folder.strip("'\""))
     return told.replace("cd …/", f"cd {drive[0]}…/", 1) if drive else told
 
 
