@@ -23,6 +23,7 @@ def colours(line: str, printed: str, outcome: Outcome = "ok", *, by_words: bool 
         ("bun run test && bun run lint", RED, ["red", ""]),
         ("go test ./reef && node -e 'x'", "ok  \treef/tide\t0.09s\nSyntaxError: x", ["green", "red"]),
         ("npm ci && npm run lint && npm test", "1 failed, 3 passed", ["green", "green", "red"]),
+        ("npm run build && npm test", "npm ERR! Missing script: test", ["", ""]),
         ("git add a && git commit -m b", "the path is ignored", ["", ""]),
         ("make tide && make reef", "make: *** [x] Error 2", ["", ""]),
         ("pytest && echo fine", "3 passed, 1 error", ["red", ""]),

@@ -269,6 +269,7 @@ def test_lines_that_a_screen_broke_at_its_edge_are_whole_again() -> None:
             "error",
         ),
         ("git log low | head", "fatal: ambiguous argument 'low': unknown revision", "error"),
+        ("make low || pytest | tail -1", "=========== 1 failed in 0.21s ===========", "error"),
         ("cat -Q a.md || cat a.md | head", "cat: illegal option -- Q", "ok"),
         ("cat -Q a.md | sed -n 1,5p", "cat: illegal option -- Q\n# Tides", "ok"),
         ("grep -h error: low.log | sort", "error: the tide is unknown", "ok"),
@@ -292,6 +293,11 @@ def test_a_line_with_a_bracket_behind_a_path_of_windows_is_no_prompt() -> None:
     said = "    C:\\srv\\reef\\Tides.cs(31,38): error CS0029: Cannot convert type 'int' to 'Gauge<Tide>'"
     screen = f"PS C:\\srv\\reef> dotnet build\n{said}\nC:\\srv\\reef>"
     assert printed("dotnet build", screen) == [said]
+
+
+def test_a_command_that_goes_on_in_the_background_has_not_passed() -> None:
+    said = "Command running in background with ID: b71. Output is being written to: /tmp/b71.output"
+    assert ended("bun test", said, outcome="ok", evidence="no-flag") == ("unknown", "none")
 
 
 def test_a_prompt_that_a_screen_shows_twice_is_no_edge_of_it() -> None:

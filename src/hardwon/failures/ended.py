@@ -118,10 +118,14 @@ _CUT_AFTER = lazy_pattern(r"\|\s*head\b(?:\s+(?:-n\s*|--lines=|-)?(\d+))?")
 _LINES_OF_HEAD = 10
 _FOUND_SOME = lazy_pattern(
     r"^Found [1-9]\d* (?:\w+ )?errors?\b|^\W{0,4}[1-9]\d* (?:errors?\b|issues?:)|✖ \d+ problems? \([1-9]"
-    r"|^Summary: [1-9]\d* error|^error: script \"[\w:.-]+\" exited with code [1-9]|\bELIFECYCLE\b"
-    r"|^npm (?:ERR!|error) |^error Command failed|\berror TS\d+: ",
+    r"|^Summary: [1-9]\d* error",
     re.MULTILINE,
 )
+_SCRIPT_FAILED = lazy_pattern(r"^error: script \"([\w:.-]+)\" exited with code [1-9]", re.MULTILINE)
+_FAILED_ANYHOW = lazy_pattern(
+    r"\bELIFECYCLE\b|^npm (?:ERR!|error) |^error Command failed|\berror TS\d+: ", re.MULTILINE
+)
+"""Which says not of which command of several."""
 _FOUND_NONE = lazy_pattern(
     r"^Found 0 errors|^All checks passed|^Success: no issues found|^0 issues\b|^Summary: 0 error|^0 errors\b"
     r"|^Checked \d+ files? in \S+ (?:No fixes applied|Fixed \d+ files?)\.|^All matched files use|rated at 10\.00/10",
@@ -164,7 +168,9 @@ def _reported(tail: str) -> Colour:
 def _counted(command: Command, found: Sequence[Command], line: str, tail: str) -> Colour:
     """What a check of another kind says: how much it found, or what."""
     alone = all((one.program, one.subcommand) == (command.program, command.subcommand) or _says(one) for one in found)
-    if _FOUND_SOME.search(tail) or (alone and prints_findings(command, line) and _FINDING.search(tail)):
+    if _FOUND_SOME.search(tail) or not {*_SCRIPT_FAILED.findall(tail)}.isdisjoint(command.subcommand.split()):
+        return "red"
+    if alone and (_FAILED_ANYHOW.search(tail) or (prints_findings(command, line) and _FINDING.search(tail))):
         return "red"
     return "green" if _FOUND_NONE.search(tail) else ""
 

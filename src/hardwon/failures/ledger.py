@@ -46,6 +46,8 @@ _HEAD_CHARACTERS_JUDGED = 400
 """Of what an editor's tool answers."""
 _MAX_LINES_AFTER_AN_ERROR = 15
 _MAX_LINES_AFTER_A_REPORT = 25
+_GOES_ON = "Command running in background with ID: "
+"""So Claude Code answers before a command has ended."""
 _OUTPUTS_REMEMBERED = 128  # what failed by its words is looked at again for its error
 _ECHOED_CHARACTERS = 24
 _SHORTEST_ECHO = 3
@@ -252,6 +254,8 @@ def _with_verdicts(message: Message, calls: dict[str, ToolCall]) -> Message:
 def _settled(result: ToolResult, call: ToolCall) -> ToolResult:
     if result.outcome == "unknown":
         return _judged(result, call)
+    if result.text.startswith(_GOES_ON) and call.action == "run":
+        return replace(result, outcome="unknown", evidence="none")
     if result.outcome == "error" or call.action != "run" or "|" not in call.command:
         return result
     outcome = _behind_a_pipe(call.command, result.text[-_CHARACTERS_JUDGED:])
@@ -267,10 +271,10 @@ def _behind_a_pipe(line: str, text: str) -> Outcome:
     """
     pipe = next((pipe for pipe in reversed(pipes(line)) if pipe), ())
     last = next(reversed(commands(line)), None)
-    if len(pipe) < 2 or last is None or "||" in line:
+    if len(pipe) < 2 or last is None:
         return "ok"
     cut = bool(last.through) and CUTS.issuperset(last.through)
-    if _only_complain(printed(line, text), elements(line)):
+    if "||" not in line and _only_complain(printed(line, text), elements(line)):
         return "error"
     if cut and not lists(last) and _of_command(line, text)[0] == "error":
         return "error"
