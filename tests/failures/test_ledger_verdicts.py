@@ -260,6 +260,27 @@ def test_lines_that_a_screen_broke_at_its_edge_are_whole_again() -> None:
         ("pytest > out.txt; tail out.txt", "=========== 1 failed in 0.21s ===========", "ok"),
         ("grep -rn error: src | head", "src/a.py:3: error: nothing", "ok"),
         ("pytest | grep -c failed", "1 failed", "ok"),
+        ("sed -n 1,9p a.md | cat -Q | head -30", "cat: illegal option -- Q\nusage: cat [-bn] [file ...]", "error"),
+        ("cat -Q a.md | sed -n 1,5p", "cat: illegal option -- Q\nusage: cat [-bn] [file ...]", "error"),
+        ("tail -5 ~/low.log | grep -A 2 tide", "tail: ~/low.log: No such file or directory", "error"),
+        (
+            "find . -tide | sort",
+            "error: unexpected argument '-t'\n\nUsage: sea find <PATH>\n\nFor more information, try '--help'.",
+            "error",
+        ),
+        ("git log low | head", "fatal: ambiguous argument 'low': unknown revision", "error"),
+        ("make low || pytest | tail -1", "=========== 1 failed in 0.21s ===========", "error"),
+        ("cat -Q a.md || cat a.md | head", "cat: illegal option -- Q", "ok"),
+        ("cat -Q a.md | sed -n 1,5p", "cat: illegal option -- Q\n# Tides", "ok"),
+        ("grep -h error: low.log | sort", "error: the tide is unknown", "ok"),
+        ("cat low.log | head -2", "error: the tide is unknown\nerror: no such reef", "ok"),
+        ("sort a.txt | uniq", "grep: low: No such file or directory", "ok"),
+        ("tide --help | head", "usage: tide [-b] file", "ok"),
+        ("go vet ./... 2>&1 | tail -80", "# reef/tide\nsrc/tide.go:12:4: possible misuse of low.Pointer", "error"),
+        ("npx markdownlint-cli2 a.md 2>&1 | tail", "a.md:3:81 MD013/line-length Line length", "error"),
+        ("go vet ./... 2>&1 | tail -80", "", "ok"),
+        ("go vet ./... 2>&1 | grep -v Pointer", "", "unknown"),
+        ("go vet ./... 2>&1 | grep -v Pointer | head", "src/tide.go:12:4: unreachable code", "unknown"),
     ],
 )
 def test_a_failure_whose_exit_code_a_pipe_hides_is_told_by_what_it_printed(
@@ -272,3 +293,17 @@ def test_a_line_with_a_bracket_behind_a_path_of_windows_is_no_prompt() -> None:
     said = "    C:\\srv\\reef\\Tides.cs(31,38): error CS0029: Cannot convert type 'int' to 'Gauge<Tide>'"
     screen = f"PS C:\\srv\\reef> dotnet build\n{said}\nC:\\srv\\reef>"
     assert printed("dotnet build", screen) == [said]
+
+
+def test_a_command_that_goes_on_in_the_background_has_not_passed() -> None:
+    said = "Command running in background with ID: b71. Output is being written to: /tmp/b71.output"
+    assert ended("bun test", said, outcome="ok", evidence="no-flag") == ("unknown", "none")
+
+
+def test_a_prompt_that_a_screen_shows_twice_is_no_edge_of_it() -> None:
+    asked = "C:\\reef\\Tides>cd /c/reef/Tides && dotnet build --verbosity normal --nologo"
+    said = "The system cannot find the path specified."
+    screen = "\n".join([asked, "Microsoft Windows [Version 10.0]", "", asked, said, "", "C:\\reef\\Tides>"])
+    line = asked.partition(">")[2]
+    assert printed(line, screen) == [said]
+    assert ended(line, screen) == ("error", "text")

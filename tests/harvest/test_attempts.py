@@ -130,6 +130,41 @@ def test_undone_changes_are_a_rollback_and_a_popped_stash_is_not(tmp_path: Path)
     assert only(popped, tmp_path).outcome == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("commands", "outcome"),
+    [
+        (["git branch tides && git reset --hard HEAD~2 && git checkout tides"], "unknown"),
+        (["git commit -am Low", "git switch -c tides", "git reset --hard origin/main"], "unknown"),
+        (["git commit -am Low", "git stash"], "unknown"),
+        (["git commit -am Low", "git reset --hard HEAD~1"], "rollback"),
+        (["git branch -D tides", "git reset --hard HEAD~1"], "rollback"),
+        (["git reset --hard"], "rollback"),
+    ],
+)
+def test_commits_that_are_moved_to_a_branch_are_not_undone(commands: list[str], outcome: str, tmp_path: Path) -> None:
+    session = ClaudeSession().user("Fix it").edit(GAUGE, "a")
+    for command in commands:
+        session = session.run(command, "[main 1a2b3c4] Low" if "commit" in command else "")
+    assert only(session, tmp_path).outcome == outcome
+
+
+def test_tests_passed_where_a_later_link_of_their_chain_failed(tmp_path: Path) -> None:
+    chain = (
+        ClaudeSession()
+        .user("Fix it")
+        .edit(GAUGE, "a")
+        .run("bun run test && bun run lint", " 4 pass\n 0 fail", exit_code=1)
+    )
+    attempt = only(chain, tmp_path)
+    assert (attempt.outcome, attempt.tests, attempt.test_command) == ("success", "green", "bun run test")
+
+
+def test_tests_that_never_started_have_not_failed(tmp_path: Path) -> None:
+    wrapped = "error: unrecognized subcommand 'bun'"
+    session = ClaudeSession().user("Fix it").edit(GAUGE, "a").run("sea bun run test", wrapped, exit_code=2)
+    assert only(session, tmp_path).outcome == "unknown"
+
+
 def test_stopped_after_green_tests_is_partial(tmp_path: Path) -> None:
     refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected."
     session = (

@@ -562,6 +562,19 @@ def test_how_counts_a_command_as_the_map_does(home: Path, tmp_path: Path) -> Non
     assert asked == drawn
 
 
+def test_how_counts_the_whole_where_it_tells_the_whole(home: Path, tmp_path: Path) -> None:
+    ran = ["go vet ./...", "go vet ./...", "go vet ./tide", "go vet -vettool=low ./...", "go vet ./sea"]
+    printed = ["", "", "", "", "sea/a.go:3:1: unreachable code"]
+    for number, (line, said) in enumerate(zip(ran, printed, strict=True)):
+        session = ClaudeSession(f"s-{number}", cwd="/srv/work/reef").user("Fix it")
+        session.run(line, said, exit_code=int(bool(said))).write(tmp_path)
+    with Hardwon(home) as memory:
+        memory.harvest([tmp_path], mine=True)
+        (project,) = (row[0] for row in memory.reading().query("SELECT id FROM project"))
+        (vet,) = known_of(memory.reading(), project).commands
+    assert (vet.text, len(vet.worked), len(vet.failed)) == ("go vet ./...", 2, 0)
+
+
 def test_a_command_is_told_with_the_runner_that_finds_it(home: Path, tmp_path: Path) -> None:
     written = []
     for day in (1, 2, 3):

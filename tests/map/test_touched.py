@@ -93,10 +93,11 @@ def test_commands_are_counted_by_what_they_run() -> None:
             Call("run", "Bash", "cd app && go test ./... 2>&1 | tail -5", ok=True),
             Call("run", "Bash", "npm run lint; ls; rm -rf /tmp/x; python -c 'print(1)'", ok=True),
             Call("run", "Bash", 'git commit -m "a long story"', ok=True),
-        ]
+        ],
+        ["", "ok  \treef/tide\t0.1s"],
     )
     assert [(one.command, one.text, one.purpose, one.worked, one.failed) for one in found] == [
-        ("go test", "go test ./...", "test", 1, 1),
+        ("go test", "go test ./...", "test", 1, 0),
         ("npm run lint", "npm run lint", "lint", 1, 0),
         ("git commit", "git commit …", "", 1, 0),
     ]
@@ -116,7 +117,8 @@ def test_commands_are_counted_by_what_they_run() -> None:
 )
 def test_one_command_is_one_however_it_is_written(key: str, lines: list[str]) -> None:
     found = ran([Call("run", "Bash", line, ok=True) for line in lines], at=place("~/src/reef", "~/src/reef"))
-    assert [(one.command, one.worked) for one in found] == [(key, len(lines))]
+    assert [one.command for one in found] == [key]
+    assert found[0].worked
 
 
 @pytest.mark.parametrize(
@@ -161,7 +163,27 @@ def test_of_several_commands_that_one_has_failed_whose_report_exit_code_or_failu
 ) -> None:
     found = ran([Call("run", "Bash", line, ok=False, told=told)], [printed])
     assert [one.command for one in found if one.failed] == ([fails] if fails else [])
-    assert not any(one.worked for one in found)
+    ran_before = ["go vet"] if line.startswith("go vet") else []
+    assert [one.command for one in found if one.worked] == ran_before, "it stops the rest"
+
+
+@pytest.mark.parametrize(
+    ("lines", "text", "worked", "failed"),
+    [
+        (["go vet ./tide", "go vet ./...", "go vet -vettool=low ./..."], "go vet ./...", 1, 0),
+        (["go vet -vettool=low ./..."], "go vet -vettool=low ./...", 1, 0),
+        (["pytest tests/a.py -q", "pytest -k low", "pytest --tb short"], "pytest --tb short", 1, 0),
+        (["tide sync a.txt", "tide sync"], "tide sync", 2, 0),
+    ],
+)
+def test_what_ran_for_a_part_is_not_counted_as_the_whole(lines: list[str], text: str, worked: int, failed: int) -> None:
+    (found,) = ran([Call("run", "Bash", line, ok=True) for line in lines])
+    assert (found.text, found.worked, found.failed) == (text, worked, failed)
+
+
+def test_a_check_of_which_nobody_knows_how_it_ended_was_not_seen_to_pass() -> None:
+    calls = [Call("run", "Bash", line, ok=True, end="unknown") for line in ("dotnet build", "npm run low")]
+    assert [(one.command, one.worked) for one in ran(calls)] == [("dotnet build", 0), ("npm run low", 1)]
 
 
 def test_a_test_run_whose_own_report_is_red_has_failed_though_a_pipe_hid_its_exit_code() -> None:
@@ -234,7 +256,7 @@ def test_who_named_a_file_has_proposed_what_runs_it(shown: str, line: str, propo
 
 
 def test_a_form_is_proposed_by_what_was_shown_before_it_though_another_had_run_before() -> None:
-    lines = ["pytest", "cat README.md", "pytest zorb/test_all.py"]
+    lines = ["pytest tests/low.py", "cat README.md", "pytest zorb/test_all.py"]
     (found,) = ran([Call("run", "Bash", line, ok=True) for line in lines], ["ok", "Run zorb/test_all.py", "ok"])
     assert (found.text, found.proposed) == ("pytest zorb/test_all.py", 3)
 

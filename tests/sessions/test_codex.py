@@ -58,6 +58,29 @@ def test_each_output_shape_gives_its_outcome(
     assert (result.outcome, result.exit_code, result.text) == (outcome, code, text)
 
 
+def test_a_process_that_goes_on_ended_as_its_last_poll_says(tmp_path: Path) -> None:
+    def poll(id: str, output: str) -> list[dict[str, Any]]:
+        arguments = json.dumps({"session_id": 71, "chars": ""})
+        call = item(type="function_call", name="write_stdin", call_id=id, arguments=arguments)
+        return [call, item(type="function_call_output", call_id=id, output=output)]
+
+    head = "Chunk ID: 4b\nWall time: 9 seconds\n{}\nOriginal token count: 3\nOutput:\n{}"
+    goes_on = "Process running with session ID 71"
+    records = [
+        item(type="function_call", name="exec_command", call_id="k", arguments='{"cmd":"bun test"}'),
+        item(type="function_call_output", call_id="k", output=head.format(goes_on, "one\n")),
+        *poll("p", head.format(goes_on, "two\n")),
+        *poll("q", head.format("Process exited with code 1", " 3 pass\n 1 fail\n")),
+    ]
+    session = rollout(tmp_path, *records)
+    ended = {result.call_id: result for result in session.results()}
+    assert (ended["k"].outcome, ended["k"].exit_code) == ("error", 1)
+    assert ended["k"].text == "one\ntwo\n 3 pass\n 1 fail\n"
+    assert "q" not in ended, "what it came to is told of the call that started it"
+    (counted,) = summaries(tmp_path / "rollout-x.jsonl")
+    assert counted.errors == sum(result.outcome == "error" for result in session.results()) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "command"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -13,13 +13,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures import provenance, tools
+from hardwon.failures.ended import CUTS, ends, prints_findings
 from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, is_consequence, joined
 from hardwon.failures.fixes import follow
-from hardwon.failures.shell import Command, commands, program_family
+from hardwon.failures.shell import Command, commands, elements, pipes, program_family
 from hardwon.failures.signature import signature
 from hardwon.failures.told import error_line, is_refusal, says_what_failed
-from hardwon.failures.tools import checks, lists, looks
-from hardwon.failures.turns import CUTS, Turn, turns
+from hardwon.failures.tools import checks, lists, looks, shows
+from hardwon.failures.turns import OF_A_SCREEN, Turn, turns
 from hardwon.model.failure import Fix, Occurrence, Step, Tried
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult, Transcript
 from hardwon.sessions import loss, reader
@@ -45,6 +46,8 @@ _HEAD_CHARACTERS_JUDGED = 400
 """Of what an editor's tool answers."""
 _MAX_LINES_AFTER_AN_ERROR = 15
 _MAX_LINES_AFTER_A_REPORT = 25
+_GOES_ON = "Command running in background with ID: "
+"""So Claude Code answers before a command has ended."""
 _OUTPUTS_REMEMBERED = 128  # what failed by its words is looked at again for its error
 _ECHOED_CHARACTERS = 24
 _SHORTEST_ECHO = 3
@@ -133,7 +136,7 @@ _REPORT = lazy_pattern(  # groups of their own, for what all of a group begin wi
 _TROUBLE_WORDS = (
     *("error", "fail", "fatal", "exception", "traceback", "panic", "abort", "denied", "refused", "cannot", "can't"),
     *("could not", "couldn't", "couldnot", "could n't", "unable", "no found", "not found", "no such", "invalid"),
-    *("unknown", "unrecogni", "not recogni", "missing", "undefined", "unexpected", "killed", "segfault"),
+    *("unknown", "illegal", "unrecogni", "not recogni", "missing", "undefined", "unexpected", "killed", "segfault"),
     *("segmentation", "conflict", "reject", "usage:", "not exist", "n't ", "not a ", "is not ", "enoent", "eacces"),
     *("eaddr", "✗", "✖", "❌", "⨯", "✘", "problem", "exit code", "exited", "stopped", "terminated", "forbidden"),
     *("not permitted", "no module", "did you mean", "nothing to commit", "nothing added to commit"),
@@ -251,21 +254,34 @@ def _with_verdicts(message: Message, calls: dict[str, ToolCall]) -> Message:
 def _settled(result: ToolResult, call: ToolCall) -> ToolResult:
     if result.outcome == "unknown":
         return _judged(result, call)
-    if result.outcome == "error" or call.action != "run" or not _ends_in_a_cut(call.command):
+    if result.text.startswith(_GOES_ON) and call.action == "run":
+        return replace(result, outcome="unknown", evidence="none")
+    if result.outcome == "error" or call.action != "run" or "|" not in call.command:
         return result
-    is_error = _of_command(call.command, result.text[-_CHARACTERS_JUDGED:])[0] == "error"
-    return replace(result, outcome="error", evidence="piped", exit_code=None) if is_error else result
+    outcome = _behind_a_pipe(call.command, result.text[-_CHARACTERS_JUDGED:])
+    if outcome == "ok":
+        return result
+    return replace(result, outcome=outcome, evidence="piped" if outcome == "error" else "none", exit_code=None)
 
 
-def _ends_in_a_cut(line: str) -> bool:
-    """`pytest | tail`: the exit code is that of `tail`, so that what was printed must tell.
+def _behind_a_pipe(line: str, text: str) -> Outcome:
+    """How a call ended whose exit code is that of the end of a pipe (`pytest | tail`), so what was printed must tell.
 
     A list may hold any words.
     """
-    if "|" not in line:
-        return False
+    pipe = next((pipe for pipe in reversed(pipes(line)) if pipe), ())
     last = next(reversed(commands(line)), None)
-    return last is not None and bool(last.through) and CUTS.issuperset(last.through) and not lists(last)
+    if len(pipe) < 2 or last is None:
+        return "ok"
+    cut = bool(last.through) and CUTS.issuperset(last.through)
+    if "||" not in line and _only_complain(printed(line, text), elements(line)):
+        return "error"
+    if cut and not lists(last) and _of_command(line, text)[0] == "error":
+        return "error"
+    if not last.through or not prints_findings(last, line):
+        return "ok"
+    said = ends(line, text, "ok")[-1][1]
+    return "error" if said == "red" and cut else "ok" if said == "green" else "unknown"
 
 
 def _judged(result: ToolResult, call: ToolCall) -> ToolResult:
@@ -340,7 +356,7 @@ def _printed(line: str, text: str) -> tuple[str, ...]:
     parts = {part for part in echoed if len(part) > 3}
     found: list[str] = []
     echoing = True
-    for shown in _unbroken(_without_controls(text).split("\n")):
+    for shown in _unbroken(_without_controls(text).split("\n"), line):
         bare = shown.strip()
         rest_of_it = (echoing or " " in bare) and len(shown) > _SHORTEST_ECHO and shown.strip(" <") in line
         echoing = rest_of_it or not bare or is_prompt(shown) or _is_banner(shown) or _holds(shown, parts)
@@ -379,9 +395,14 @@ def is_cut_off(line: str, text: str) -> bool:
     return (asked and not is_prompt(shown[-1])) or bool(told and _UNFINISHED.search(told[-1]))
 
 
-def _unbroken(lines: list[str]) -> list[str]:
-    """Where many lines end at one column and hardly one beyond, that is the edge of a screen; a blank may be gone."""
-    widths = Counter([len(line) for line in lines if len(line) >= _NARROWEST_SCREEN and not _ruled(line)])
+def _unbroken(lines: list[str], command: str) -> list[str]:
+    """Where many lines end at one column and hardly one beyond, that is the edge of a screen; a blank may be gone.
+
+    Those of a prompt end with the command, wherever that is.
+    """
+    asked = command.strip().split("\n")[-1]
+    others = [line for line in lines if not (line.rstrip().endswith(asked) and is_prompt(line))]
+    widths = Counter([len(line) for line in others if len(line) >= _NARROWEST_SCREEN and not _ruled(line)])
     edge = max((width for width, often in widths.items() if often >= _LINES_AT_AN_EDGE), default=0)
     beyond = sum(often for width, often in widths.items() if width > edge)
     if not edge or beyond * _LINES_AT_AN_EDGE > widths[edge]:
@@ -482,7 +503,7 @@ def _of_a_look(found: tuple[Command, ...], lines: list[str], shown: str) -> Verd
     own = [line for line in lines if _complains(line, found)]
     if not own:
         return "ok", "clean-output"
-    return ("error", "text") if len(own) == len(lines) else _UNKNOWN
+    return ("error", "text") if _only_complain(lines, found) else _UNKNOWN
 
 
 def _of_an_answer(lines: list[str]) -> Verdict:
@@ -496,8 +517,27 @@ def _complains(line: str, found: tuple[Command, ...]) -> bool:
     """Whether a line is the program's, or its shell's, own complaint."""
     if line.startswith(_OF_THE_SHELL) or _OF_A_CMDLET.match(line) or "is not recognized as" in line:
         return True
-    programs = {command.program for command in found} | {name for command in found for name in command.through}
-    return line.partition(":")[0] in programs and _speaks_of_trouble(line)
+    names = {command.program for command in found} | {name for command in found for name in command.through}
+    return line.partition(":")[0].casefold() in map(str.casefold, names) and _speaks_of_trouble(line)
+
+
+_OF_USAGE = re.compile(r"(?i)\s*(?:usage|or): |\s+tip: |for more information, try |try '.{1,60} --?h|\s{6,}\S+ \[")
+_ANY_PROGRAMS = ("error: ", "fatal: ")
+_EVERY_LOOK = frozenset("git gh".split())
+
+
+def _only_complain(lines: Sequence[str], found: tuple[Command, ...]) -> bool:
+    """Whether all that was printed is what a program, or its shell, complains of, and how it wants to be called.
+
+    What is looked at may hold errors as well: of these only `git`, and who says its usage, speak without their name.
+    """
+    told = [line for line in lines if line.strip()]
+    usage = [line for line in told if _OF_USAGE.match(line)]
+    if not all(_OF_USAGE.match(line) or _complains(line, found) for line in told) or len(usage) == len(told):
+        return False
+    unnamed = [line for line in told if line.startswith(_ANY_PROGRAMS)]
+    by_git = any(command.program in _EVERY_LOOK for command in found)
+    return not unnamed or by_git or (bool(usage) and len(unnamed) == 1) or not all(map(shows, found))
 
 
 def _of_a_clean_output(found: tuple[Command, ...]) -> Verdict:
@@ -540,10 +580,6 @@ def _of_trouble(line: str, lines: list[str], shown: str) -> Verdict:
 # A session's failures, for each the steps after which the same thing worked, and the tries that did not help.
 
 __all__ = ["Findings", "Turn", "examine", "occurrence", "turns"]
-
-
-OF_A_SCREEN = ("text", "test-report", "piped")
-"""How it is known that a call failed whose transcript kept what a terminal showed: prompts, echoes and all."""
 
 
 class Findings(NamedTuple):

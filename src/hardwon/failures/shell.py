@@ -26,6 +26,8 @@ _ASSIGNMENT = lazy_pattern(r"^[A-Za-z_]\w*=")
 _IN_PLACE = frozenset(("cd", "pushd", "popd", "source", ".", "set", "ulimit", "sleep", "true", ":", "wait", "trap"))
 _KEYWORDS = frozenset("if then else elif do while until { ( !".split())
 _NO_COMMAND = frozenset("for case fi done esac } ) function select".split())
+_CLOSES = frozenset("fi done esac } )".split())
+"""Behind these the exit code is that of what stands before."""
 _WRAPPERS = frozenset("sudo time nice nohup env command exec npx bunx uvx corepack pnpx rtk".split())
 _RUNNERS = {
     "uv": "run",
@@ -87,8 +89,10 @@ def commands(line: str) -> tuple[Command, ...]:
     plain = HEREDOC.sub(lambda found: _kept_apart(found, bodies), line)
     found: list[Command] = []
     pipelines = _pipelines(plain)
-    for number, (elements, follows) in enumerate(pipelines):
-        ends_otherwise = any(mark in (";", "\n", "||") for _, mark in pipelines[number + 1 :]) and follows != "&&"
+    for number, (elements, _) in enumerate(pipelines):
+        ends_otherwise = any(
+            mark in (";", "\n", "||") and later[0] not in _CLOSES for later, mark in pipelines[number + 1 :]
+        )
         words = _words(elements[0])
         if words[:1] == ("cd",) and len(words) > 1:
             folder = words[1] if words[1][:1] in "/~" or words[1][1:2] == ":" else posixpath.join(folder, words[1])
@@ -99,13 +103,18 @@ def commands(line: str) -> tuple[Command, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=1024)
 def elements(line: str) -> tuple[Command, ...]:
     """Every command of a line, those in the middle of a pipe as well."""
+    return tuple(command for pipe in pipes(line) for command in pipe)
+
+
+@lru_cache(maxsize=1024)
+def pipes(line: str) -> tuple[tuple[Command, ...], ...]:
+    """The commands of a line, those of one pipe together."""
     bodies: list[str] = []
     plain = HEREDOC.sub(lambda found: _kept_apart(found, bodies), ran_in(line)[1])
-    alone = (_command([element], 0, "", bodies, masked=True) for group, _ in _pipelines(plain) for element in group)
-    return tuple(command for command in alone if command is not None)
+    groups = ([_command([one], 0, "", bodies, masked=True) for one in group] for group, _ in _pipelines(plain))
+    return tuple(tuple(command for command in group if command is not None) for group in groups)
 
 
 def each_stops_the_next(line: str) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hardwon.failures import tools
+from hardwon.failures.ended import NO_FOLDER
 from hardwon.failures.fingerprint import CODE_FAMILIES, DETAIL, USED, Fingerprint
 from hardwon.failures.shell import Command, commands, each_stops_the_next, elements, program_family
 from hardwon.failures.signature import VERBS, WORDS, reads_like_an_order
-from hardwon.failures.turns import NO_FOLDER
 from hardwon.text.normalise import base_name, lazy_pattern, presentable
 
 _TEST_RUNS, _CHECKS = ("pytest", "unittest", "jest"), ("lint", "eslint", "tsc")

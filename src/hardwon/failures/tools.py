@@ -20,6 +20,8 @@ class Tool(NamedTuple):
     """They change nothing."""
     checks: str = ""
     """They say whether the code is right."""
+    finds: str = ""
+    """They print what they find, and nothing but a count when all is well: what they printed says how they ended."""
     tests: str = ""
     formats: str = ""
     provides: str = ""
@@ -54,11 +56,12 @@ _TABLE: tuple[tuple[str, Tool], ...] = (
     # checks
     (
         """
-        tsc tsgo vue-tsc mypy pyright ruff flake8 pylint eslint biome golangci-lint staticcheck knip stylelint
-        shellcheck goreleaser lint
+        tsc tsgo vue-tsc mypy pyright ruff flake8 pylint eslint biome golangci-lint staticcheck stylelint shellcheck
+        markdownlint markdownlint-cli2 yamllint actionlint lint
         """,
-        Tool(checks="*"),
+        Tool(checks="*", finds="*"),
     ),
+    ("knip goreleaser", Tool(checks="*")),
     (
         "pytest tox nox unittest vitest jest mocha rspec phpunit ctest ava tap playwright",
         Tool(checks="*", tests="*"),
@@ -105,6 +108,7 @@ _TABLE: tuple[tuple[str, Tool], ...] = (
         Tool(
             looks="list, env, version, doc",
             checks="test, build, vet, run",
+            finds="vet",
             provides="get, install, generate, mod tidy, mod download, mod init",
             fetches="get, install, run",
             configures="*",
@@ -222,6 +226,11 @@ def looks(command: Command) -> bool:
     return bool(verb) and _does(program, "looks", verb) and command.subcommand != "remote add"
 
 
+def shows(command: Command) -> bool:
+    """It prints what stands in files, or came from elsewhere, whatever that is: `cat`, `grep`, `sed -n`."""
+    return looks(command) and (_does(command.program, "looks") or command.program == "sed")
+
+
 def lists(command: Command) -> bool:
     """It shows what there is, in whatever words that was written: `tide notes list`."""
     return not checks(command) and not _LISTING.isdisjoint(command.text.split()[1:_VERBS_READ])
@@ -241,6 +250,11 @@ def checks(command: Command) -> bool:
     if verb == "run" or command.program in ("make", "just"):
         return bool(_CHECKING_SCRIPT.search(command.subcommand.partition(" ")[2] or command.subcommand))
     return program_family(command.program) == "python" and bool(_CHECKING_SCRIPT.search(command.subcommand))
+
+
+def finds(command: Command) -> bool:
+    """It prints what it finds wrong, and else nothing or a count."""
+    return checks(command) and _does(command.program, "finds", command.subcommand.partition(" ")[0])
 
 
 def tests(command: Command) -> bool:

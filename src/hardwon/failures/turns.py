@@ -8,13 +8,17 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from hardwon.failures import tools
+from hardwon.failures.ended import CUTS, MOVES, NO_FOLDER, RED, Colour, ends
 from hardwon.failures.fingerprint import CODE_FAMILIES, fingerprint
-from hardwon.failures.shell import Command, commands, ran_in
+from hardwon.failures.shell import Command, commands
 from hardwon.failures.signature import orders
 from hardwon.model.failure import GOT_PAST, Occurrence, Step
 from hardwon.model.session import Session, ToolCall, ToolResult
 from hardwon.text.normalise import base_name, lazy_pattern
 from hardwon.text.shown import clean
+
+OF_A_SCREEN = ("text", "test-report", "piped")
+"""How it is known that a call failed whose transcript kept what a terminal showed: prompts, echoes and all."""
 
 
 class Turn(NamedTuple):
@@ -57,33 +61,12 @@ def turns(session: Session) -> list[Turn]:
 # What a later call of the same thing tells: it passed, failed the same way again, failed otherwise, or leaves it open.
 
 Verdict = Literal["passed", "again", "otherwise", "open"]
-Colour = Literal["green", "red", ""]
 
-CUTS = frozenset(("head", "tail", "tee", "cat", "less", "more"))
-"""What only shows or keeps what is piped into it."""
 _TAIL_CHARACTERS_SEARCHED = 8_000
-_RED = lazy_pattern(
-    r"^\s*(?:FAIL\b|--- FAIL|FAILED\b|not ok |Traceback \(most recent|npm (?:ERR!|error)|panic: |[✖✗✘⨯] )"
-    r"|\berror(?:\[\w+\])?: |\berror TS\d+|^\S+\.go:\d+:\d+: |^[1-9]\d* issues:|\b[1-9]\d* (?:failed|errors?)\b"
-    r"|command not found|No such file or directory|^(?:ERROR|Error): ",
-    re.MULTILINE,
-)
 _GREEN = lazy_pattern(
     r"^ok\s+\S+|^PASS$|--- PASS|\b[1-9]\d* (?:passed|passing)\b|^0 issues|(?:build|tests?)[: ]+(?:ok|pass)|\bsuccess",
     re.MULTILINE | re.IGNORECASE,
 )
-_TESTS_FAILED = lazy_pattern(
-    r"^\s*(?:FAIL\b|--- FAIL|FAILED\b|not ok \d)|✗ FAIL|\b[1-9]\d* (?:failed|failing)\b", re.MULTILINE
-)
-_TESTS_PASSED = lazy_pattern(
-    r"^ok\s+\S+|^PASS$|--- PASS|\b[1-9]\d* (?:passed|passing)\b|^OK$|test result: ok", re.MULTILINE
-)
-_COUNTED = lazy_pattern(r"^ *\d+ pass\n(?: *\d+ (?:skip|todo)\n)* *(\d+) fail$", re.MULTILINE)
-"""How bun closes its report."""
-_CUT_AFTER = lazy_pattern(r"\|\s*head\b(?:\s+(?:-n\s*|--lines=|-)?(\d+))?")
-_LINES_OF_HEAD = 10
-_NOT_STARTED = lazy_pattern(r"command not found|No module named pytest|[Mm]issing script|: not found$", re.MULTILINE)
-_HEAD_CHARACTERS_SEARCHED = 600
 _RAN_UNTIL_STOPPED = lazy_pattern(r"terminated command after exceeding timeout|terminated by signal SIGTERM")
 
 
@@ -100,7 +83,7 @@ def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
     if not command.masked:
         return "passed"
     # The exit code is that of another command: the output must speak.
-    if _RED.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
+    if RED.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
         return "otherwise"
     if all(program in CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
         return "passed"
@@ -112,65 +95,12 @@ def ran_until_stopped(turn: Turn) -> bool:
     return _RAN_UNTIL_STOPPED.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]) is not None
 
 
-def colour(turn: Turn, command: Command) -> Colour:
-    """How a test run ended, as far as its exit code or its own report says."""
-    if turn.result is None or turn.stopped or _NOT_STARTED.search(turn.output[:_HEAD_CHARACTERS_SEARCHED]):
-        return ""
-    if turn.failed:
-        return "red"
-    if turn.succeeded and not command.masked:
-        return "green"
-    tail = turn.output[-_TAIL_CHARACTERS_SEARCHED:]
-    cut = _CUT_AFTER.search(turn.call.command)
-    shows_all = not cut or turn.output.rstrip("\n").count("\n") + 1 < int(cut.group(1) or _LINES_OF_HEAD)
-    return _reported(tail) if shows_all or _COUNTED.search(tail) else ""  # else cut before the report that closes it
-
-
-def _reported(tail: str) -> Colour:
-    """What the report of a test run says."""
-    if counted := _COUNTED.search(tail):
-        return "green" if counted.group(1) == "0" else "red"
-    if _TESTS_FAILED.search(tail):
-        return "red"
-    return "green" if _TESTS_PASSED.search(tail) else ""
-
-
-def failed_of(line: str, output: str, *, by_words: bool, told: str = "") -> tuple[Command, ...]:
-    """Of the commands of a line that failed those that did, as far as anybody can tell.
-
-    `by_words`: not its exit code says that it failed, but what it printed. `told` is the command that the failure is
-    told with.
-    """
-    found = commands(line)
-    masked = [one for one in found if one.masked]
-    if reported := _red_tests(masked, output):
-        return reported
-    if NO_FOLDER.search(output) and any(map(_MOVES.match, re.split(r"&&|;|\n", ran_in(line)[1]))):
-        return ()  # it never came to the rest
-    meant = [one for one in found if one.masked == (by_words and bool(masked))] or list(found)
-    if not _is_one(meant):
-        meant = [one for one in meant if _is_named(one, told)]
-    return tuple(meant) if _is_one(meant) else ()
-
-
-def failed_unseen(line: str, output: str) -> tuple[Command, ...]:
-    """Of the commands of a line that passed the test run whose own report says otherwise: a pipe hid its exit code."""
-    return _red_tests([one for one in commands(line) if one.masked], output)
-
-
-def _red_tests(masked: Sequence[Command], output: str) -> tuple[Command, ...]:
-    tests = tuple(filter(tools.tests, masked))
-    return tests if _is_one(tests) and _reported(output[-_TAIL_CHARACTERS_SEARCHED:]) == "red" else ()
-
-
-def _is_one(found: Sequence[Command]) -> bool:
-    """However often it was called."""
-    return len({(one.program, one.subcommand) for one in found}) == 1
-
-
-def _is_named(command: Command, told: str) -> bool:
-    """Whether it is what a failure is told with, and nothing beside it."""
-    return " && " not in told and f" {command.program} {command.subcommand}".rstrip() in f" {told}"
+def ended(turn: Turn) -> list[tuple[Command, Colour]]:
+    """The commands of a call, each with how it ended; none of one that was stopped, or is not over."""
+    if turn.result is None or turn.stopped:
+        return []
+    by_words = turn.result.evidence in OF_A_SCREEN
+    return ends(turn.call.command, turn.output, turn.result.outcome, by_words=by_words)
 
 
 def shows(turn: Turn, failure: Occurrence) -> bool:
@@ -222,9 +152,6 @@ _CALLS_LOOKED_AHEAD = 6
 _MAX_OUTPUT_CHARACTERS = 3_000
 _MAX_CHARACTERS = 160
 _MAX_NAME_CHARACTERS = 24
-NO_FOLDER = lazy_pattern(
-    r"cd:.*(?:[Nn]o such file|can't cd)|[Cc]annot find (?:the )?path|can't cd to|volume label syntax is incorrect"
-)
 _LACKS_ARGUMENT = lazy_pattern(
     r"missing (?:required )?(?:argument|operand|parameter|positional)(?::? ['\"<`]?(?P<name>[A-Za-z][\w-]*)['\">`]?)?"
     r"|following (?:required )?arguments (?:are required|were not provided)|requires (?:at least|exactly) \w+ arg"
@@ -234,9 +161,6 @@ _UNKNOWN_OBJECT = lazy_pattern(
     r"(?:['\"](?P<quoted>[^'\"\s]{1,60})['\"]|#(?P<number>\d+)) (?:was )?not found|does not exist"
 )
 _WILL_NOT_TAKE = lazy_pattern(r"ignored by one of your \.gitignore files:?\s+(?P<paths>(?:[^\s:]+\n?)+)")
-
-
-_MOVES = lazy_pattern(r"\s*(?:cd|pushd|popd|Set-Location)\b[^;&|\n]*")
 
 
 class Replacement(NamedTuple):
@@ -262,7 +186,7 @@ def called_otherwise(turn: Turn, later: Sequence[Turn], failure: Occurrence) -> 
     tried = commands(turn.call.command)
     code_counts = not _LACKS_ARGUMENT.search(output)  # how it is called has nothing to do with the code
     for at, other in enumerate(later[:_CALLS_LOOKED_AHEAD]):
-        if (other.call.action == "edit" and code_counts) or _MOVES.fullmatch(other.call.command):
+        if (other.call.action == "edit" and code_counts) or MOVES.fullmatch(other.call.command):
             return None
         further = got_further(other, failure)
         if (other.succeeded or further) and other.call.action == "run" and tried:

@@ -9,10 +9,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from hardwon.failures import tools
+from hardwon.failures.ended import Colour
 from hardwon.failures.fixes import done
 from hardwon.failures.shell import Command
 from hardwon.failures.shell import commands as taken_apart
-from hardwon.failures.turns import Colour, Turn, colour
+from hardwon.failures.turns import Turn, ended
 from hardwon.model.attempt import AttemptOutcome, FileRole, HarvestedAttempt, TouchedFile
 from hardwon.model.failure import Occurrence
 from hardwon.model.session import Message, Session
@@ -41,6 +42,10 @@ _CORRECTION = lazy_pattern(
 _COMMIT = re.compile(r"^\[\S+(?: \([^)]*\))? ([0-9a-f]{7,40})\]", re.MULTILINE)
 _WHOLE_FILE = frozenset("write write_file create create_file write_to_file".split())
 _WRITES = ("<<", "sed", "perl", "patch")
+_NOT_STARTED = lazy_pattern(
+    r"command not found|No module named pytest|[Mm]issing script|unrecognized subcommand|: not found$", re.MULTILINE
+)
+_HEAD = 600
 _CREATED = re.compile(r"created|new file", re.IGNORECASE)
 
 
@@ -131,11 +136,11 @@ def _edits_in_place(command: Command | None) -> bool:
 def _test_runs(span: list[Turn]) -> list[_TestRun]:
     """Every test run whose end is known."""
     return [
-        _TestRun(turn.position, ended, command.text)
+        _TestRun(turn.position, colour, command.text)
         for turn in span
         if turn.call.action == "run"
-        for command in taken_apart(turn.call.command)
-        if tools.tests(command) and (ended := colour(turn, command))
+        for command, colour in ended(turn)
+        if colour and tools.tests(command) and (colour == "green" or not _NOT_STARTED.search(turn.output[:_HEAD]))
     ]
 
 
@@ -217,19 +222,37 @@ def _judged(
 
 
 def _undone(span: list[Turn], last_change: int, files: tuple[TouchedFile, ...]) -> str:
-    """The command after the last change that put all of its files back."""
+    """The command after the last change that put all of its files back, unless a commit that is kept has them."""
     undone = ""
+    committed = named = False
     for turn in span:
-        if turn.position <= last_change or not turn.succeeded or turn.call.action != "run":
+        if turn.position < last_change or not turn.succeeded or turn.call.action != "run":
             continue
         for command in taken_apart(turn.call.command):
             if command.program != "git":
                 continue
-            if command.subcommand in ("stash pop", "stash apply"):
+            if command.subcommand == "commit":
+                committed, named = True, False
+            elif _names_the_commit(command):
+                named = True
+            elif command.subcommand in ("stash pop", "stash apply", "cherry-pick"):
                 undone = ""
-            elif _puts_back(command, files):
-                undone = command.text
+            elif turn.position > last_change and _puts_back(command, files):
+                moves = command.subcommand == "reset" and bool(command.targets - {"HEAD"})
+                if not (named if moves else committed):
+                    undone = command.text
     return undone
+
+
+def _names_the_commit(command: Command) -> bool:
+    """Whether it makes a branch or a tag, by which a commit is found again."""
+    made = {"checkout": ("-b", "-B"), "switch": ("-c", "-C", "--create")}.get(command.subcommand, ())
+    return not command.options.isdisjoint(made) or (
+        command.subcommand in ("branch", "tag") and bool(command.targets) and not command.options & _DELETES
+    )
+
+
+_DELETES = frozenset(("-d", "-D", "--delete"))
 
 
 def _puts_back(command: Command, files: tuple[TouchedFile, ...]) -> bool:

@@ -9,15 +9,16 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from hardwon.failures.ledger import OF_A_SCREEN, Findings, Turn, examine, never_ran, turns
+from hardwon.failures.ledger import Findings, Turn, examine, never_ran, turns
 from hardwon.failures.speaker import told_command
+from hardwon.failures.turns import OF_A_SCREEN
 from hardwon.harvest import trust
 from hardwon.harvest.attempts import attempts
 from hardwon.harvest.rules import catalogue, said
 from hardwon.harvest.rules.sentences import statements
 from hardwon.harvest.trust import Admission, with_origins_and_typed
 from hardwon.map.commands_ran import Ran, ran
-from hardwon.map.touched import Call, Touch, locates, opening, place, touches
+from hardwon.map.touched import Call, End, Touch, locates, opening, place, touches
 from hardwon.model.attempt import HarvestedAttempt
 from hardwon.model.failure import FOREIGN, Fix, Occurrence, Step, Tried
 from hardwon.model.lesson import Draft
@@ -47,7 +48,7 @@ from hardwon.store.sessions import (
 from hardwon.text.normalise import normalised, tilde
 from hardwon.text.shown import estimate, one_line, unfenced
 
-VERSION = 14 + catalogue.VERSION
+VERSION = 15 + catalogue.VERSION
 """Of the rules and readers together: sessions harvested by an older one are read again."""
 _CHARACTERS_PER_SUBJECT = 500
 _CHARACTERS_PER_OPENING = 4_000
@@ -148,7 +149,13 @@ def touch_calls(done: Sequence[Turn], failures: Iterable[Occurrence] = ()) -> li
 def _call(turn: Turn, failure: Occurrence | None) -> Call:
     call, result = turn.call, turn.result
     content = call.detail if call.action == "edit" else "" if turn.failed else turn.output
-    by_words = result is not None and result.evidence in OF_A_SCREEN
+    end: End = ""
+    if never_ran(turn, failure):
+        end = "not run"
+    elif result is None or result.outcome == "unknown":
+        end = "unknown"
+    elif result.evidence in OF_A_SCREEN:
+        end = "by words"
     return Call(
         call.action,
         call.name,
@@ -156,7 +163,7 @@ def _call(turn: Turn, failure: Occurrence | None) -> Call:
         not turn.failed,
         call.others,
         content,
-        "not run" if never_ran(turn, failure) else "by words" if by_words else "",
+        end,
         told_command(failure.command, failure.words, family=failure.family) if failure and call.command else "",
     )
 

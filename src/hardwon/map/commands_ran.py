@@ -9,10 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
-from hardwon.failures import shell, tools, turns
+from hardwon.failures import shell, tools
+from hardwon.failures.ended import Colour, ends
 from hardwon.failures.provenance import comparable
 from hardwon.failures.shell import Command, base, program_family
-from hardwon.map.commands_told import ASSIGNMENT, RUN_FILES, as_told, in_folder, is_usual, is_usual_word
+from hardwon.map.commands_told import (
+    ASSIGNMENT,
+    RUN_FILES,
+    as_told,
+    in_folder,
+    is_check_of_a_part,
+    is_usual,
+    is_usual_word,
+)
 from hardwon.map.known import AND_MORE, parted
 from hardwon.map.touched import (
     FILE_NAME,
@@ -26,6 +35,7 @@ from hardwon.map.touched import (
     slashes,
     tidy,
 )
+from hardwon.model.session import Outcome
 from hardwon.text.normalise import base_name, lazy_pattern
 
 COMMANDS_PER_SESSION = 60
@@ -38,7 +48,10 @@ class Ran(NamedTuple):
     command: str
     """What makes two calls the same command: the program, its sub-command, the script it runs."""
     text: str
-    """As it was last written when it worked, in a line; empty if it never did. It may end in `AND_MORE`."""
+    """As it was last written when it worked, in a line; empty if it never did, unless a part alone was checked.
+
+    It may end in `AND_MORE`.
+    """
     purpose: str
     """test, lint, build, check, run, or an empty text."""
     worked: int
@@ -58,10 +71,11 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE,
     found: dict[str, _Runs] = {}
     for position, call in enumerate(calls):
         printed = outputs[position] if position < len(outputs) else ""
-        for key, command, fails in _each(call, printed, at):
+        for key, command, colour in _each(call, printed, at):
             if key in found or len(found) < COMMANDS_PER_SESSION:
                 runs = found.setdefault(key, _Runs(key, position))
-                runs.add(command, position, passes=call.ok and not fails, fails=fails, at=at)
+                began = colour == "green" or (colour == "red" and not _NOT_FOUND.search(printed))
+                runs.add(command, position, passes=colour == "green", fails=colour == "red", began=began, at=at)
     shown = _Shown(calls, outputs)
     return [runs.as_one(shown, said) for runs in found.values()]
 
@@ -74,6 +88,8 @@ class _Runs:
         self._first = position
         self._text = self._purpose = ""
         self._worked = self._failed = self._broken = 0
+        self._whole = False
+        """Whether a check ran for all of the project, not for a part alone."""
         self._called = {key: position}
         """What it is called."""
         self._written: dict[str, int] = {}
@@ -81,16 +97,22 @@ class _Runs:
         self._given: dict[str, int] = {}
         """What it was given."""
 
-    def add(self, command: Command, position: int, *, passes: bool, fails: bool, at: Place) -> None:
+    def add(self, command: Command, position: int, *, passes: bool, fails: bool, began: bool, at: Place) -> None:
         if not command.subcommand:
             self._called.setdefault(command.program, position)
-        if passes:
-            self._text = in_folder(as_told(command, self._key), inside(command.folder or ".", at)) or self._text
+        self._purpose = _purpose(command)
+        told = in_folder(as_told(command, self._key), inside(command.folder or ".", at))
+        is_whole = not is_check_of_a_part(command.text, self._key, self._purpose)
+        if is_whole and not self._whole and began:  # what a part came to says nothing of the whole
+            self._text, self._worked, self._failed, self._broken, self._whole = "", 0, 0, 0, True
+        counts = is_whole or not self._whole
+        passes, fails = passes and counts, fails and counts
+        if passes or not (self._whole or self._worked):
+            self._text = told or self._text
         if passes or fails:
             self._broken = int(fails)
         self._worked += passes
         self._failed += fails
-        self._purpose = _purpose(command)
         bare = self._text.removesuffix(AND_MORE)
         for form in (command.text, bare, parted(bare)[1]):
             self._written.setdefault(form, position)
@@ -113,17 +135,20 @@ class _Runs:
         return 1 if named and given else 2 if named else 3 if given else 0
 
 
-def _each(call: Call, printed: str, at: Place) -> Iterator[tuple[str, Command, bool]]:
-    """(key, command, whether it failed) of each command of a call that is worth knowing."""
+def _each(call: Call, printed: str, at: Place) -> Iterator[tuple[str, Command, Colour]]:
+    """(key, command, how it ended) of each command of a call that is worth knowing."""
     if call.action != "run" or call.end == "not run":
         return
     keyed = [(key, command) for command in _commands(call.subject) if (key := _key(command, at))]
-    broke = _failed(call, printed) if keyed else ()
+    ended = dict(_ended(call, printed)) if keyed else {}
     for key, command in keyed:
-        yield key, command, command in broke and not _is_of_its_wrapper(command, printed)
+        colour = ended.get(command, "")
+        if not colour and call.ok and not tools.checks(command):
+            colour = "green"  # it was not seen to fail
+        yield key, command, "" if colour == "red" and _is_of_its_wrapper(command, printed) else colour
 
 
-# The commands of a call, and which of them failed.
+# The commands of a call, and how they ended.
 
 _CLOSED = lazy_pattern(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|(?:^|(?<=\s))#[^\n]*", re.DOTALL | re.MULTILINE)
 _QUOTE = lazy_pattern(r"[\"']")
@@ -150,17 +175,18 @@ def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
-def _failed(call: Call, printed: str) -> tuple[Command, ...]:
-    """The commands of a call that failed, as far as anybody can tell."""
-    if call.ok:
-        return turns.failed_unseen(call.subject, printed)
-    return turns.failed_of(call.subject, printed, by_words=call.end == "by words", told=call.told)
+def _ended(call: Call, printed: str) -> list[tuple[Command, Colour]]:
+    outcome: Outcome = "unknown" if call.end == "unknown" else "ok" if call.ok else "error"
+    return ends(call.subject, printed, outcome, by_words=call.end == "by words", told=call.told)
 
 
 def _is_of_its_wrapper(command: Command, printed: str) -> bool:
     """Whether it never ran, for what stands before it does not know it; of several in a line nobody can tell either."""
     unknown = rf"(?i)(?:unrecognized|unknown|invalid) (?:sub-?)?command\W{{1,3}}{re.escape(command.program)}\b"
     return bool(command.settings) and re.search(unknown, printed) is not None
+
+
+_NOT_FOUND = lazy_pattern(r"command not found|: not found$|is not recognized as", re.MULTILINE)
 
 
 # What makes two calls the same command, what it was given, and what it is for.

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +41,8 @@ class CommandOfSession(NamedTuple):
     runners: tuple[str, ...]
     """What stands before the command in each of them."""
     purpose: str
+    in_parts: bool
+    """It is a check, and ran for a part of the project alone."""
 
 
 class WorkOfSession(NamedTuple):
@@ -58,7 +60,7 @@ def work_of_session(ran: Iterable[RanRow], edited: Iterable[str]) -> WorkOfSessi
 
 
 def _command(key: str, rows: Sequence[RanRow]) -> CommandOfSession:
-    forms = tuple(dict.fromkeys(row.text for row in rows if row.text))
+    forms = tuple(dict.fromkeys(row.text for row in rows if row.text and row.worked))
     return CommandOfSession(
         key,
         folder=parted(rows[-1].text)[0],
@@ -70,6 +72,7 @@ def _command(key: str, rows: Sequence[RanRow]) -> CommandOfSession:
         forms=forms,
         runners=tuple(_runner(form, key) for form in forms),
         purpose=rows[0].purpose,
+        in_parts=all(is_check_of_a_part(parted(row.text)[1], key, row.purpose) for row in rows),
     )
 
 
@@ -88,9 +91,10 @@ def commands_told(
     every project has; and the project's own checks, which output may have named where its manifest has `declared` them.
     """
     found = [
-        Command(name, text, tally.purpose, tally.worked, tally.failed, tally.broken)
+        tally.as_told(name, text)
         for name, tally in sorted(_tallies(history).items())
-        if (text := _told_as(tally.name if _may_be_named(tally, declared) else "", tally, sessions))
+        if (tally.worked or tally.failed)
+        and (text := _told_as(tally.name if _may_be_named(tally, declared) else "", tally, sessions))
     ]
     return sorted(found, key=lambda command: (-len(command.worked), -len(command.failed), command.key))
 
@@ -103,6 +107,8 @@ class _Tally:
         self.folder = folder
         self.purpose = ""
         self.worked: list[int] = []
+        self.in_parts: set[int] = set()
+        """The sessions in which a check ran for a part alone."""
         self.failed: list[int] = []
         self.broken: list[int] = []
         self.plain = 0
@@ -120,6 +126,8 @@ class _Tally:
         if own.worked:
             self.worked.append(number)
             self.plain += own.plain
+        if own.in_parts:
+            self.in_parts.add(number)
         if own.failed:
             self.failed.append(number)
         if own.broken:
@@ -127,6 +135,17 @@ class _Tally:
         if own.unproposed:
             here = (form for form in own.forms if parted(form)[0] == self.folder and not form.endswith(AND_MORE))
             self.own_forms.update(here)
+
+    def as_told(self, name: str, text: str) -> Command:
+        """What a session saw of a part says nothing of the whole: it is counted where no session ran that."""
+        ended = self.worked, self.failed, self.broken
+        if not is_of_a_part(parted(text)[1], self.key):
+            whole = [[number for number in counted if number not in self.in_parts] for counted in ended]
+            if whole[0] or whole[1]:
+                ended = whole[0], whole[1], whole[2]
+            elif self.in_parts:
+                text += AND_MORE
+        return Command(name, text, self.purpose, *ended)
 
     @property
     def name(self) -> str:
@@ -376,6 +395,22 @@ def as_told(command: shell.Command, key: str) -> str:
 def in_folder(text: str, folder: str) -> str:
     """A command as it is written where it runs in a folder of the project."""
     return f"cd {folder} && {text}" if _FOLDER.fullmatch(folder) and tellable(folder) else text
+
+
+_SELECTS = re.compile(rf"(?:{tools.CHOOSES_A_PART}|-run|-k|-t|-g|--grep|--tests?|--testNamePattern|-vettool)(?:=|$)")
+
+
+def is_check_of_a_part(form: str, key: str, purpose: str) -> bool:
+    return purpose not in ("", "run") and is_of_a_part(form, key)
+
+
+def is_of_a_part(form: str, key: str) -> bool:
+    """Whether a check was given what it is to look at, or which of its checks to make: it is not the whole then."""
+    words = form.split()
+    given = {*arguments(form, key)} - {*_ALL_OF_IT}
+    after_an_option = {word for before, word in pairwise(words) if before[0] == "-"}
+    chosen = {word for word in given if word not in after_an_option or FILE_NAME.match(word) or "/" in word}
+    return bool(chosen) or form.endswith(AND_MORE) or any(map(_SELECTS.match, words))
 
 
 def arguments(form: str, key: str) -> list[str]:

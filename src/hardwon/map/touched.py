@@ -25,6 +25,9 @@ _CONTENTS_PER_FILE = 3
 _CHARACTERS_PER_CONTENT = 20_000
 
 
+End = Literal["", "by words", "not run", "unknown"]
+
+
 class Call(NamedTuple):
     """What must be known of a call."""
 
@@ -38,7 +41,7 @@ class Call(NamedTuple):
     """Further files of the same edit."""
     content: str = ""
     """What an edit wrote, or what a look at files showed."""
-    end: Literal["", "by words", "not run"] = ""
+    end: End = ""
     """How it is known whether it failed, where neither its exit code nor its agent says so."""
     told: str = ""
     """The command that its failure is told with."""

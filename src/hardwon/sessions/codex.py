@@ -27,6 +27,9 @@ OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output"))
 
 _EXIT = re.compile(r"^(?:Exit code: |.*?Process exited with code )(-?\d{1,9})\b", re.MULTILINE)
 _OUTPUT_FOLLOWS = re.compile(r"^(?:Output|Original token count: \d+\nOutput):\n", re.MULTILINE)
+_GOES_ON = re.compile(r"^Process running with session ID (\d{1,9})$", re.MULTILINE)
+_POLL = "write_stdin"
+"""By which an agent asks a process that goes on for what it has printed since."""
 _MAX_ENVELOPE_CHARACTERS = 600
 _INNER_EXIT = re.compile(r'^\{"exit_code": ?(-?\d{1,9})')
 _REFUSED = re.compile(
@@ -63,6 +66,10 @@ class _Stream:
         """Where items in the user's role stand, as they were written."""
         self._typed: set[str] = set()
         self._calls: dict[str, ToolCall] = {}
+        self._polls: dict[str, str] = {}
+        """Call → the process that it asks."""
+        self._running: dict[str, tuple[str, str]] = {}
+        """Process → the call that started it, and what it has printed."""
         self._unknown = 0
         self._period = Period()
 
@@ -103,6 +110,8 @@ class _Stream:
             name = text_of(item.get("name")) or kind
             call = tool_call(text_of(item.get("call_id")), name, arguments)
             self._calls[call.id] = call
+            if name == _POLL:
+                self._polls[call.id] = str((json_object(arguments) or {}).get("session_id"))
             self._items.append(Message(role="assistant", origin="agent", at=at, calls=(call,)))
         elif kind in OUTPUTS:
             result = self._result(text_of(item.get("call_id")), item.get("output"))
@@ -135,6 +144,12 @@ class _Stream:
 
     def _result(self, call_id: str, output: object) -> ToolResult:
         text, exit_code, outcome, evidence = verdict(output)
+        process = self._polls.get(call_id) or _process(output)
+        if process:
+            started_by, printed = self._running.get(process, (call_id, ""))
+            self._running[process] = started_by, printed + text
+            if exit_code is not None:  # what the call that started it is known to have come to
+                call_id, text = started_by, printed + text
         return ToolResult(
             call_id=call_id,
             outcome=outcome,
@@ -200,11 +215,19 @@ def _unwrap(output: object) -> tuple[str, int | None]:
             code = metadata.get("exit_code") if isinstance(metadata, dict) else None
             return decoded["output"], code if isinstance(code, int) else None
     envelope = text[:_MAX_ENVELOPE_CHARACTERS]
+    body = _OUTPUT_FOLLOWS.search(text)
+    if body and _process(text):
+        return text[body.end() :], None
     found = _EXIT.search(envelope) if "xit code: " in envelope or "exited with" in envelope else None
     if found is None:
         return text, None
-    body = _OUTPUT_FOLLOWS.search(text)
     return text[body.end() :] if body else text[found.end() :].lstrip("\n"), int(found.group(1))
+
+
+def _process(output: object) -> str:
+    """The process that a call has left running; empty where it is over."""
+    found = _GOES_ON.search(text_of(output)[:_MAX_ENVELOPE_CHARACTERS])
+    return found[1] if found else ""
 
 
 # Codex rollouts counted without building them.
@@ -285,7 +308,7 @@ class Counting(Tally):
         elif kind in CALLS:
             self.message()
             self.calls += 1
-            if runs_commands(item.name or kind, item.arguments):
+            if item.name == _POLL or runs_commands(item.name or kind, item.arguments):
                 self.runs.add(item.call_id)
         elif kind in OUTPUTS:
             self.message()

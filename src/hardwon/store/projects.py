@@ -56,7 +56,7 @@ class RanRow(NamedTuple):
     source: str
     command: str
     text: str
-    """The form in which it was last called and worked; empty if it never did."""
+    """The form in which it was last called and worked; empty if it never did, unless a part alone was checked."""
     purpose: str
     worked: int
     failed: int
