@@ -95,7 +95,6 @@ _PAST = _form(
     r"\b(?:was|were|did|had|got|tried|went|worked|didn'?t|wasn'?t)\b",
     r"\b(?:i|we|you) (?:just |already |have |also )?(?!need|decided|agreed|settled|opted|standardi)\w{3,}ed\b",
 )
-_LEADS_ON = _form(r"[:：,，]\s*$", r"\.\.\.\s*$", r"…\s*$")
 _PASTED = _form(
     r"^[\[{<|]",
     r"^https?://\S+$",
@@ -111,7 +110,6 @@ _A_STEP = _form(
 _A_THING_TO_MAKE = _form(r"^(?:create|write|make|add) (?:a|an|another) \w+")
 _AGAINST = (
     (_ASKS, "asks"),
-    (_LEADS_ON, "leads up to something else"),
     (_REPORTS, "reports"),
     (_OF_NOW, "about the moment"),
     (_POINTS, "speaks of something that stands elsewhere"),
@@ -159,11 +157,6 @@ _ON_CONDITION = _form(
     r"^(?:when(?:ever)?|before|after) (?:writing|working|fixing|editing|adding|committing|pushing|making|changing|"
     r"creating|running)\b(?!.*\bi (?:also |really )?want\b).{12,}",
 )
-_OF_THE_TALK = _form(
-    r"\b(?:(?<!to )ask me|asking me|ask questions?|without asking|should ask|never ask|don'?t ask)\b",
-    r"\b(?:answer|reply|respond|speak) (?:\w+ )?in \w+",
-    r"\bin (?:english|german|french|spanish|chinese|japanese|portuguese|italian|russian)\b.{0,20}$",
-)
 _IN_THEIR_LANGUAGE = {
     "用中文": "Chinese",
     "日本語で": "Japanese",
@@ -184,7 +177,6 @@ _OF_A_PART = _form(
     r"(?:should|must|needs? to|has to|have to|to (?:be|use|have|support)|implements?)\b.{10,}"
 )
 """How the project or a part of it is to be."""
-_WISHED = _form(r"^i(?:'d| would)? (?:want|like|prefer|need) (?:the|all|each|our|my) .{6,}\b(?:to|be|in|as|with)\b")
 _DECIDED = _form(r"^we(?:'ve| have)? (?:decided|agreed|settled|standardi[sz]ed|opted)\b", "^decision:")
 _BELONGS = _form(
     r"^(?:use|keep|prefer|only|put) .*(?:`|\b(?:all|every|each|only)\b|\w\.\w|_|/)",
@@ -193,7 +185,7 @@ _BELONGS = _form(
 """Where and how something is to be, which after a stop is meant for later, too."""
 _PLAIN = (_AT_ALL_TIMES, _KEEP_IN_MIND, _DECIDED)
 """Who says so once means it for later, too."""
-_OF_THE_TASK = (_OF_THE_TALK, _OF_A_PART, _FORBIDS, _NOT_WANTED, _INSTEAD, _ON_CONDITION, _WISHED)
+_OF_THE_TASK = (_OF_A_PART, _FORBIDS, _NOT_WANTED, _INSTEAD, _ON_CONDITION)
 """Said once they are of the task at hand more often than not; not when it is said again, or to stop the agent."""
 _ORDERS = _form(
     r"^(?:always|use|utili[sz]e|keep|prefer|ensure|make sure|be sure|only|test)\b",
@@ -277,7 +269,7 @@ def _checked(one: Statement, rule: str, confidence: float, words: str) -> Draft:
 
 
 def _kind(bare: str) -> Kind:
-    decides = any(form.search(bare) for form in (_DECIDED, _OF_A_PART, _WISHED)) and not _AT_ALL_TIMES.search(bare)
+    decides = any(form.search(bare) for form in (_DECIDED, _OF_A_PART)) and not _AT_ALL_TIMES.search(bare)
     return "decision" if decides else "preference"
 
 
