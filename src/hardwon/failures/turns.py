@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES, fingerprint
-from hardwon.failures.shell import Command, commands, ran_in
+from hardwon.failures.shell import Command, commands
 from hardwon.failures.signature import orders
 from hardwon.model.failure import GOT_PAST, Occurrence, Step
 from hardwon.model.session import Session, ToolCall, ToolResult
@@ -109,7 +109,7 @@ def ran_until_stopped(turn: Turn) -> bool:
 
 def colour(turn: Turn, command: Command) -> Colour:
     """How a test run ended, as far as its exit code or its own report says."""
-    if turn.result is None or turn.stopped or _NOT_STARTED.search(turn.output[:_HEAD_CHARACTERS_SEARCHED]):
+    if turn.stopped or _NOT_STARTED.search(turn.output[:_HEAD_CHARACTERS_SEARCHED]):
         return ""
     if turn.failed:
         return "red"
@@ -118,7 +118,7 @@ def colour(turn: Turn, command: Command) -> Colour:
     tail = turn.output[-_TAIL_CHARACTERS_SEARCHED:]
     cut = _CUT_AFTER.search(turn.call.command)
     shows_all = not cut or turn.output.rstrip("\n").count("\n") + 1 < int(cut.group(1) or _LINES_OF_HEAD)
-    return _reported(tail) if shows_all or _COUNTED.search(tail) else ""  # else cut before the report that closes it
+    return _reported(tail) if shows_all else ""  # else cut before the report that closes it
 
 
 def _reported(tail: str) -> Colour:
@@ -137,24 +137,19 @@ def failed_of(line: str, output: str, *, by_words: bool, told: str = "") -> tupl
     told with.
     """
     found = commands(line)
-    masked = [one for one in found if one.masked]
-    if reported := _red_tests(masked, output):
+    if reported := failed_unseen(line, output):
         return reported
-    if NO_FOLDER.search(output) and any(map(_MOVES.match, re.split(r"&&|;|\n", ran_in(line)[1]))):
+    if NO_FOLDER.search(output):
         return ()  # it never came to the rest
-    meant = [one for one in found if one.masked == (by_words and bool(masked))] or list(found)
+    meant = [one for one in found if one.masked == by_words] or list(found)
     if not _is_one(meant):
         meant = [one for one in meant if _is_named(one, told)]
     return tuple(meant) if _is_one(meant) else ()
 
 
 def failed_unseen(line: str, output: str) -> tuple[Command, ...]:
-    """Of the commands of a line that passed the test run whose own report says otherwise: a pipe hid its exit code."""
-    return _red_tests([one for one in commands(line) if one.masked], output)
-
-
-def _red_tests(masked: Sequence[Command], output: str) -> tuple[Command, ...]:
-    tests = tuple(filter(tools.tests, masked))
+    """Of the commands of a line the test run whose own report says that it failed: a pipe hid its exit code."""
+    tests = tuple(one for one in commands(line) if one.masked and tools.tests(one))
     return tests if _is_one(tests) and _reported(output[-_TAIL_CHARACTERS_SEARCHED:]) == "red" else ()
 
 

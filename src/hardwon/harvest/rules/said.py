@@ -57,12 +57,10 @@ _ASKS = _form(
     r"[?？]\W*$",
     r"[吗呢]\W*$",
     r"^(?:why|what|how|where|which|who|can|could|is|are|do you|does|did|would|will|shall|has|was|were|should)\b",
-    r"^don'?t (?:we|you|i)\b",
     "为什么|为何|怎么|なぜ",
 )
 _REPORTS = _form(
     r"\b(?:error|bug|crash\w*|fails?|failing|failed|broken|not working|doesn'?t work|still|getting|issue)\b",
-    r"\bduplicat\w+",
     r"\b(?:i see|i get|i got|i can|i can'?t|i have|i(?:'?m| am) (?:sure|still|just|not))\b",
     r"\b(?:it (?:is|was|did|does|appears)|there (?:is|are|was|were)|seems?|looks? like|the problem is|as a result)\b",
     "报错|错误|エラー|ています\\W*$",
@@ -81,7 +79,6 @@ _POINTS = _form(
     r"\b(?:it|this|that|them|these|those|above|below|either)\W*$",
     r"^(?:(?:do not|don'?t|please) )?\w+ (?:it|them)\b",
     r"\b(?:need|want|use|like|do|add|put) (?:it|them)\b(?! yourself)",
-    r"\b(?:want this|from above)\b",
     r"^(?:before|after|once|while|when|if|until) (?:you|we|i) [^,]{0,24}\b(?:it|this|that|them),",
     "^(?:这|那|他|它|これ|それ|その)",
 )
@@ -104,7 +101,7 @@ _PASTED = _form(
 _A_STEP = _form(
     r"^(?:go ahead|create|make (?!sure)|write|add|fix|look|implement|remove|delete|rename|update|change|move|try)\b",
     r"^(?:call|show|put|set|generate|lets?|let's|refactor|convert|now|next|first|then|can you|could you|help|drop)\b",
-    r"^(?:i want you to|learn more)\b|^@|帮我|^(?:请)?我想",
+    r"^i want you to\b|帮我|^(?:请)?我想",
 )
 """A step of the task, unless it says that it holds for more."""
 _A_THING_TO_MAKE = _form(r"^(?:create|write|make|add) (?:a|an|another) \w+")
@@ -148,8 +145,6 @@ _INSTEAD = _form(
     r"\b(?:use|using|used|prefer|run|put|call|test|write|want|go)\b.*(?:\binstead of\b|\brather than\b|"
     r"\bnot (?:the|in|through|a|an|with|plain)\b|, (?:but |and )?(?:not|never)\b|\bbut rather\b)",
     r"\binstead\b.{0,20}\buse\b",
-    r"^(?:always )?use\b.*\bnot\b",
-    "而是",
 )
 _ON_CONDITION = _form(
     r"^(?:when(?:ever)?|if|before|after|once) (?:you\b(?! can\b)|any\b)"
