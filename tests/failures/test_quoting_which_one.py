@@ -141,11 +141,6 @@ def test_what_a_shell_says_is_told_with_the_command_that_it_is_about(output: str
             "Configuration error: Could not find @/tides mapped as: /srv/$1",
         ),
         (
-            "error during build:\nCould not resolve entry module\n'tides.html'.\n",
-            "npm run build",
-            "Could not resolve entry module: 'tides.html'",
-        ),
-        (
             "In pump.sh line 4:\nrm $DIR\n   ^--^ SC2086 (info): Double quote to prevent globbing.\n",
             "shellcheck *.sh",
             "(pump.sh)",

@@ -71,12 +71,6 @@ def fixes(tmp_path: Path, failed: str, output: str, *later: str) -> list[Fix]:
             ("replace", "`app/[id]/page.tsx` with `'app/[id]/page.tsx'`"),
         ),
         (
-            "npm install && npm test",
-            "The token '&&' is not a valid statement separator in this version.",
-            "npm install; npm test",
-            ("replace", "`&&` with `;`"),
-        ),
-        (
             "sed -n 3p tides.py | cat -A",
             "cat: illegal option -- A\nusage: cat [-belnstuv] [file ...]",
             "sed -n 3p tides.py | od -c",

@@ -1,4 +1,4 @@
-"""What several sessions of a project show together: refusals, large files, files of a pair; and what one measures."""
+"""What several sessions of a project show together: large files, files of a pair; and what one measures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hardwon import Hardwon, Lesson
 from tests.conftest import ClaudeSession
-from tests.harvest.test_user_rule import REFUSED, kept
+from tests.harvest.test_user_rule import kept
 
 TOO_LARGE = "File content (31234 tokens) exceeds maximum allowed tokens (25000). Please use offset and limit."
 
@@ -25,23 +25,6 @@ def texts(lessons: list[Lesson], rule: str) -> list[str]:
 
 def session(number: int) -> ClaudeSession:
     return ClaudeSession(f"s{number}", cwd="/srv/app").user(f"task {number}")
-
-
-def test_a_command_that_the_user_refuses_again_and_again_is_to_be_asked_for(tmp_path: Path) -> None:
-    def refuses(number: int) -> ClaudeSession:
-        return session(number).call("Bash", {"command": f"./deploy.sh v{number}"}, REFUSED, error=True)
-
-    assert texts(learned(tmp_path, refuses, 2), "refused-command") == [
-        "The user refuses to have `./deploy.sh` run: ask before running it."
-    ]
-
-
-def test_one_refusal_is_of_the_moment_and_so_is_one_among_many_runs(tmp_path: Path) -> None:
-    def once(number: int) -> ClaudeSession:
-        made = session(number).run("./deploy.sh all", "done")
-        return made.call("Bash", {"command": "./deploy.sh v1"}, REFUSED, error=True) if number < 2 else made
-
-    assert texts(learned(tmp_path, once, 4), "refused-command") == []
 
 
 def test_a_file_too_large_to_be_read_is_named_once_two_sessions_met_it(tmp_path: Path) -> None:

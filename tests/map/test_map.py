@@ -465,22 +465,6 @@ def test_a_file_is_found_by_words_that_stood_in_it_and_they_cannot_be_read_in_th
         assert db.query("SELECT 1 FROM touched WHERE symbols <> ''")
 
 
-def test_a_file_that_is_tested_by_a_command_of_its_own_says_so(home: Path, tmp_path: Path) -> None:
-    written = []
-    for number in range(12):
-        about = ("tide", "photo")[number % 2]
-        session = ClaudeSession(f"s{number}", day=number + 1).user(f"mend the {about} again, case {number}")
-        session.edit(f"{ROOT}/src/{about}.py", f"x = {number}")
-        if about == "tide":
-            session.run("pytest tests/test_tide.py", "1 passed")
-        written.append(session.run("make test", "ok").write(tmp_path))
-    with Hardwon(home) as memory:
-        memory.harvest(written)
-        why = {one.path: one.why for one in memory.map("reef", task="the tide").files}
-        assert "tested with `pytest tests/test_tide.py`" in why["src/tide.py"]
-        assert "tested with" not in why["src/photo.py"]
-
-
 def test_a_companion_is_named_by_its_whole_path(home: Path, tmp_path: Path) -> None:
     written = []
     for number in range(12):

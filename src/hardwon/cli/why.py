@@ -59,7 +59,6 @@ _LEARNED_FROM = {
     "agent-decision": "an agent's words on what was decided",
     "fixed-by-command": "a command that failed and then worked",
     "missing-command": "a program that several sessions called and that is not there",
-    "refused-command": "a command that the user refused in several sessions",
     "large-file": "a file that several sessions could not read in one piece",
     "edited-together": "files that change together",
     "verified-by-command": "what a command showed",

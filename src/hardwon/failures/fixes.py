@@ -223,13 +223,7 @@ def _cause(step: Done, failure: Occurrence, output: str) -> str:
         return shared_name(step.text, failure.excerpt) if _MANIFEST.fullmatch(step.subject) else ""
     if _is_hint(command.text, about):
         return HINTED
-    if command.text.startswith(("git add", "git stage", "git commit")) and "git" not in failure.command.split():
-        return ""  # it mends nothing but what git does
-    if (
-        failure.error_type == "rejected"
-        and _AHEAD.search(said)
-        and (command.program, command.subcommand) == ("git", "pull")
-    ):
+    if _AHEAD.search(said) and (command.program, command.subcommand) == ("git", "pull"):
         return "it brings what the error says is only there"
     if _says(said, _NOT_FORMATTED):
         mends = tools.formats(command) and not tools.formats_for_another(command, failure.excerpt)

@@ -83,11 +83,10 @@ def verdict(turn: Turn, command: Command, failure: Occurrence) -> Verdict:
     if not command.masked:
         return "passed"
     # The exit code is that of another command: the output must speak.
-    if RED.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
+    tail = turn.output[-_TAIL_CHARACTERS_SEARCHED:]
+    if RED.search(tail):
         return "otherwise"
-    if all(program in CUTS for program in command.through) or _GREEN.search(turn.output[-_TAIL_CHARACTERS_SEARCHED:]):
-        return "passed"
-    return "open"
+    return "passed" if all(program in CUTS for program in command.through) or _GREEN.search(tail) else "open"
 
 
 def ran_until_stopped(turn: Turn) -> bool:
@@ -157,9 +156,7 @@ _LACKS_ARGUMENT = lazy_pattern(
     r"|following (?:required )?arguments (?:are required|were not provided)|requires (?:at least|exactly) \w+ arg"
     r"|[Ss]pecify (?:a|which) (?:project|solution|file)",
 )
-_UNKNOWN_OBJECT = lazy_pattern(
-    r"(?:['\"](?P<quoted>[^'\"\s]{1,60})['\"]|#(?P<number>\d+)) (?:was )?not found|does not exist"
-)
+_UNKNOWN_OBJECT = lazy_pattern(r"['\"](?P<name>[^'\"\s]{1,60})['\"] not found")
 _WILL_NOT_TAKE = lazy_pattern(r"ignored by one of your \.gitignore files:?\s+(?P<paths>(?:[^\s:]+\n?)+)")
 
 
@@ -305,11 +302,7 @@ def _respelled(failed: Command, passed: Command, output: str) -> _Difference | N
     numbers = [re.findall(r"\d+", word) for word in (old, other)]
     same = all(len(found) == 1 for found in numbers) and int(numbers[0][0]) == int(numbers[1][0])
     unknown = _UNKNOWN_OBJECT.search(output)
-    if (
-        not same
-        or not unknown
-        or (unknown.group("quoted") or unknown.group("number") or "") not in (old, old.strip("#"))
-    ):
+    if not same or not unknown or unknown.group("name") not in (old, old.strip("#")):
         return None
     told = [re.sub(r"\d+", "<id>", f"'{word}'" if word[0] == "#" else word) for word in (old, other)]
     if told[0] == told[1]:
@@ -355,18 +348,15 @@ def _moved(failed: Command, passed: Command, output: str) -> _Difference | None:
 # What a shell could not read, written so that it can.
 
 _NO_MATCHES = lazy_pattern(r"no matches found: (\S+)")
-_SEPARATOR = lazy_pattern(r"&&['\"]? (?:is not a valid statement separator|ist in dieser Version kein)")
 
 
 def _written_otherwise(turn: Turn, other: Turn, output: str) -> _Found | None:
-    """A pattern in quotes, a line without `&&`: the same commands, as the shell takes them."""
+    """A pattern in quotes: the same commands, as the shell takes them."""
     before, after = turn.call.command, other.call.command
     asked, ran = commands(before), commands(after)
     same = [one for one in ran if any((one.program, one.subcommand) == (two.program, two.subcommand) for two in asked)]
     if not same:
         return None
-    if "&&" in before and "&&" not in after and _SEPARATOR.search(output):
-        return Step("replace", "`&&` with `;`"), "", "the error names what was replaced", same[-1]
     pattern = _NO_MATCHES.search(output)
     if pattern and "://" not in pattern.group(1) and len(pattern.group(1)) <= _MAX_CHARACTERS // 2:
         word = pattern.group(1)

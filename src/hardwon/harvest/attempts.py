@@ -182,10 +182,8 @@ def _heads(turn: Turn) -> list[tuple[str, str]]:
 def _commits(span: list[Turn]) -> tuple[str, ...]:
     found: list[str] = []
     for turn in span:
-        committed = turn.call.name == "commit" or any(
-            (command.program, command.subcommand) == ("git", "commit") for command in taken_apart(turn.call.command)
-        )
-        if committed and turn.succeeded:
+        ran = ((command.program, command.subcommand) for command in taken_apart(turn.call.command))
+        if turn.succeeded and ("git", "commit") in ran:
             found += _COMMIT.findall(turn.output)
     return tuple(dict.fromkeys(found))
 
@@ -258,8 +256,6 @@ _DELETES = frozenset(("-d", "-D", "--delete"))
 def _puts_back(command: Command, files: tuple[TouchedFile, ...]) -> bool:
     if command.subcommand == "reset":
         return "--hard" in command.options
-    if command.subcommand in ("stash", "stash push"):
-        return True
     if command.subcommand == "restore" and "--staged" in command.options:
         return False
     if command.subcommand not in ("restore", "checkout") or (

@@ -220,7 +220,7 @@ _RUN_ANYTHING = RUN_FILES | frozenset("powershell pwsh cmd wsl fish nu ssh".spli
 
 def _key(command: Command, at: Place = NOWHERE) -> str:
     """Empty for what no later session would run: a look, a scratch program, what destroys, a script from elsewhere."""
-    if command.program in _CHORES or _CMDLET.fullmatch(command.program) or command.text.startswith("\\"):
+    if command.program in _CHORES or _CMDLET.fullmatch(command.program):
         return ""
     if command.inline or command.program in LOCATING_PROGRAMS or tools.looks(command) or tools.danger(command.text):
         return ""

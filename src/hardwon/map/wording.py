@@ -27,7 +27,6 @@ _SAID_OF_ANYTHING = frozenset(
     terms("add run get create update list show set new init start fix use make change file check view edit open all")
 )
 """Words of commands that tasks of any kind have, too."""
-_LEAST_SPECIFIC = 0.5
 _LEAST_SHARE = 1 / 3
 _FEW_FILES = 5
 """Of the sessions about a word, or with another file, so many must have gone to a file before that is a reason."""
@@ -42,23 +41,7 @@ def why(ranked: Ranked, file: File, now: int) -> str:
     did, numbers = ("edited", file.edited) if file.edited else ("read", file.looked)
     last = age(now - ranked.known.visits[max(file.touched)].at)
     often = f"{did} in {len(numbers)} of {len(ranked.known.visits)} sessions"
-    return f"{topic or often}, last {last}{_tested(ranked.known, file)}"
-
-
-def _tested(known: Known, file: File) -> str:
-    """The command that tested it, where that is another than the one that tests everything."""
-    tests = [command for command in known.commands if command.purpose == "test"]
-    usual = max(tests, key=lambda command: len(command.worked), default=None)
-    own = max(tests, key=lambda command: _specific(command, file), default=None)
-    if own is None or own is usual or _specific(own, file) < _LEAST_SPECIFIC:
-        return ""
-    return f"; tested with `{one_line(own.text)}`"
-
-
-def _specific(command: Command, file: File) -> float:
-    """How much a command and the edits of a file go together, 0 to 1; 0 for once."""
-    both = len(set(command.worked).intersection(file.edited))
-    return both / len({*command.worked, *file.edited}) if both > 1 else 0.0
+    return f"{topic or often}, last {last}"
 
 
 def _topic(ranked: Ranked, file: File) -> str:

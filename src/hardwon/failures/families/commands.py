@@ -18,8 +18,6 @@ _SHELL_RULES: tuple[Rule, ...] = (
     ("command not found", "Unknown command", r"^fish: Unknown command:? (?P<what>\S+)"),
     ("command not found", "failed to run command",
      r"^\w+: failed to run command ['‘](?P<what>[^'’]+)['’]: No such file"),
-    ("command not found", "No such file or directory",
-     rf"^{_SHELL}: (?:line )?\d*:? ?(?P<what>[\w.-]+): No such file or directory$"),
     ("command not found", " not found", r"^(?:\(eval\)|zsh):(?:\d+: )? ?(?P<what>=\S*) not found$"),
     ("bad interpreter", "bad interpreter", r"^(?:.*?: )?(?P<what>[^\s:]+): bad interpreter: .*$"),
     ("no such file or directory", "cd:", r"^(?:.*?:)?(?P<who>cd:)(?:\d+:)? no such file or directory: (?P<what>\S+)$"),
@@ -136,9 +134,6 @@ _USAGE_RULES: tuple[Rule, ...] = (
     ("usage", "argument",
      (rf"^(?P<program>\S+?): (?P<message>(?:fatal: )?(?:invalid|unrecognized|unknown|ambiguous) {_OPTION}.*|"
      rf"option requires an argument.*|option '[^']+' requires an argument)$")),
-    ("usage", "requires",
-     (r"^(?P<program>\S+?): (?P<message>option requires an argument.*|option '[^']+' requires an argument|"
-     r".*: requires parameter.*)$")),
     ("usage", "arg(s)", r"^(?:Error: )?(?P<message>(?:accepts|requires) .*arg\(s\).*)$"),
     ("usage", "operand", r"^(?P<program>\S+?): (?P<message>(?:missing|extra) (?:file |destination file )?operand.*)$"),
 )  # fmt: skip
@@ -392,7 +387,6 @@ _DOCKER_RULES: tuple[Rule, ...] = (
     ("compose", "no configuration file", r"^(?P<message>no configuration file provided)"),
     ("compose", "has neither", r"^(?:.*?)(?P<message>service \"[^\"]+\" has neither an image nor a build context)"),
     ("compose", "dependency failed", r"^(?:.*?)(?P<message>dependency failed to start: .+)$"),
-    ("compose", "compose", r"^(?P<message>(?:yaml: |validating |services\.).+)$"),
     ("docker", "is not a docker command", r"^docker: (?P<message>'[^']+' is not a docker command)"),
     ("docker", "invalid reference", r"^(?:docker: )?(?P<message>invalid reference format.*)$"),
 )  # fmt: skip
@@ -504,8 +498,6 @@ _HTTP_RULES: tuple[Rule, ...] = (
     ("wget", "failed: Connection",
      r"^Connecting to (?P<host>\S+) .*failed: (?P<message>Connection refused|Connection timed out)"),
     ("wget", "unable to resolve host", r"^wget: (?P<message>unable to resolve host address .+)$"),
-    ("wget", "wget: ",
-     r"^wget: (?P<message>(?:bad address|server returned error|can't connect|download timed out).*)$"),
     ("ssh", "ssh: ", r"^ssh: (?P<message>connect to host \S+ port \d+: .+|Could not resolve hostname [^:\n]+)"),
     ("status", "status code ", r"^(?:.*?)(?P<message>[Rr]equest failed with status code \d+)"),
     ("status", "HTTP Error ", r"^(?:.*?)(?P<message>HTTP Error \d{3}: .+)$"),
@@ -559,7 +551,6 @@ _SQL_RULES: tuple[Rule, ...] = (
      r"^[ \t]*FAILED: (?P<message>.*\b(?:revisions?|heads?|database|config|scripts?|migrations?|alembic)\b.*)$"),
     ("prisma", "Error: P", r"^(?:Error: )?(?P<type>P\d{4}):? *\n?\s*(?P<message>.+)$"),
 )  # fmt: skip
-_ADDRESS = lazy_pattern(r"connection to server at \"([^\"]+)\"(?: \([^)]+\))?, port \d+ failed: ")
 
 
 def find_sql(text: str) -> Span | None:
@@ -568,4 +559,4 @@ def find_sql(text: str) -> Span | None:
         return None
     name, match = found
     parts = match.groupdict()
-    return Span("sql", parts.get("type") or name, _ADDRESS.sub("", parts["message"]), "", match.group().strip())
+    return Span("sql", parts.get("type") or name, parts["message"], "", match.group().strip())

@@ -98,7 +98,7 @@ _MISSING = (
 
 def find_go(text: str) -> Span | None:
     compiled = _COMPILE.search(text)
-    if compiled and (not re.match(r"\s", compiled.group(1)) and "/go/src/" not in compiled.group(1)):
+    if compiled and "/go/src/" not in compiled.group(1):
         return _not_read(text, _compiled(compiled))
     if ("goroutine " in text or "--- FAIL" in text) and (panic := _GO_PANIC.search(text)):
         return _panicked(text, panic)
@@ -288,9 +288,6 @@ _RUST_PANIC = lazy_pattern(
     r"^[ \t]*thread '([^'\n]+)'(?: \(\d+\))? panicked at (?:'(.*?)', (\S+?):\d+:\d+|(\S+?):\d+:\d+:\n(.+))",
     re.MULTILINE,
 )
-_LINK = lazy_pattern(
-    r"(?:rust-lld|ld|lld): (?:error: )?(.*(?:not found|cannot find|undefined|unable to find).*)$", re.MULTILINE
-)
 _CARGO = lazy_pattern(
     r"^error: (?!could not compile|test failed|aborting|build failed|process didn't exit|doctest failed)(.+)$",
     re.MULTILINE,
@@ -318,8 +315,6 @@ def find_rust(text: str) -> Span | None:
         return None
     message = re.sub(r" in `[^`]*` or any parent directory", "", errors[0].group(1))
     message = re.sub(r"(?<=\w)-(?:x86_64|aarch64|i686|arm\w*)-[\w-]+", "", message)
-    if message.startswith("linking with") and (link := _LINK.search(text)):
-        return Span("rust", "linking", link.group(1), "", link.group())
     cause = _CAUSE.search(text, errors[0].end())
     if cause:
         message = f"{message}: {cause.group(1)}"

@@ -62,7 +62,6 @@ _LINE = lazy_pattern(
 )
 _PEER = lazy_pattern(r"^npm (?:ERR!|error) (?:peer|peerOptional) (\S+?)@\S+ from (\S+?)@", re.MULTILINE)
 _ABSENT = lazy_pattern(r"^npm (?:ERR!|error) (?:404 )? *'?(\S+?)@\S*'? is not in", re.MULTILINE)
-_IN_PATH = lazy_pattern(r"^npm (?:ERR!|error) path .*[\\/]node_modules[\\/](\S+)$", re.MULTILINE)
 _PNPM = lazy_pattern(
     r"^[ \t]*(?:undefined)?[ \t]*\u2009?(ERR_PNPM_(?!RECURSIVE_RUN|RECURSIVE_EXEC)\w+)\u2009?\s+(.+)$", re.MULTILINE
 )
@@ -113,8 +112,6 @@ def _npm(text: str, line: re.Match[str]) -> Span:
         message = f"could not resolve peer '{peer.group(1)}' from '{peer.group(2)}'"
     elif error_type == "E404" and (absent := _ABSENT.search(text)):
         message = f"'{absent.group(1)}' is not in the registry"
-    elif message == "command failed" and (path := _IN_PATH.search(text)):
-        message = f"command failed in {path.group(1)}"
     elif message.startswith("No workspaces found") and (flag := re.search(r"--workspace=\S+", text)):
         message = f"No workspaces found: {flag.group()}"
     return Span("npm", error_type, message.removeprefix(f"Error: {error_type}: "), "", line.group())
@@ -144,10 +141,6 @@ def find_tsc(text: str) -> Span | None:
 
 _STYLISH = lazy_pattern(r"^[ \t]+\d+:\d+\s+(error|warning)\s+(.+?)(?:\s{2,}(\S+))?$", re.MULTILINE)
 _HEADING = lazy_pattern(r"^((?:[~/.\w]|[A-Z]:\\)\S*\.\w+)$", re.MULTILINE)
-_COMPACT = lazy_pattern(
-    r"^(\S+\.\w+):(?: line )?\d+(?::\d+|, col \d+)[:,] (?:Error - )?(.+?) [\[(](?:Error/)?([@\w/-]+/?[\w-]+)[\])]$",
-    re.MULTILINE,
-)
 _BIOME = lazy_pattern(
     r"^(?:[ \t]*(?:at )?(\S+?)(?::\d+:\d+)? )?((?:lint|assist|parse|suppressions|organizeImports|format|"
     r"check)\S*)(?: +FIXABLE)? +━+$",
@@ -180,8 +173,6 @@ def find_eslint(text: str) -> Span | None:
         if found[0] == "warnings" and (warning := _STYLISH.search(text)):
             return _stylish(text, warning)
         return Span("eslint", found[0], found[1].group(1), "", found[1].group().strip())
-    if compact := _COMPACT.search(text):
-        return Span("eslint", compact.group(3), compact.group(2), tail(compact.group(1)), compact.group())
     if ("rettier" in text or "Code style issues" in text or "SyntaxError" in text) and (ugly := _PRETTIER.search(text)):
         said = _PRETTIER_SAYS.search(text) if not ugly.group(2) else None
         excerpt = f"{ugly.group()}\n{said.group()}" if said else ugly.group()

@@ -96,7 +96,6 @@ _TYPED = lazy_pattern(
 _LINE = lazy_pattern(r"^E {2,}(\S.*)$", re.MULTILINE)
 _SUMMARY = lazy_pattern(r"^(?:FAILED|ERROR) (\S+?\.py(?:::\S+(?:\[.*?\])?)?|\S+::\S+)(?: - (.*))?$", re.MULTILINE)
 _PLACE = lazy_pattern(r"^(\S+\.py):\d+: (?:[A-Z]\w+|in \S+)$", re.MULTILINE)
-_HEADING = lazy_pattern(r"^_{3,} (?:ERROR (?:at \w+ of|collecting) )?(\S+)(?: _{3,})?$", re.MULTILINE)
 _NOTHING = lazy_pattern(r"^=* ?(no tests ran|\d+ deselected)\b", re.MULTILINE)
 
 
@@ -147,10 +146,8 @@ def _place(text: str, summary: re.Match[str] | None) -> str:
     if summary:
         path, _, name = summary.group(1).partition("::")
         return f"{tail(path)} {name.split('[')[0]}".strip()
-    heading = _HEADING.search(text)
-    place = _PLACE.search(text, heading.end() if heading else 0)
-    name = heading.group(1).split("[")[0].replace(".", "::") if heading and place else ""
-    return f"{tail(place.group(1))} {name}".strip() if place else ""
+    place = _PLACE.search(text)
+    return tail(place.group(1)) if place else ""
 
 
 # unittest and Django's runner: the first failed test and the last line of its traceback.
@@ -227,7 +224,6 @@ def find_pip(text: str) -> Span | None:
         lines = [line.strip() for line in output.splitlines() if line.strip()]
         message = inner.group().strip() if inner else lines[-1] if lines else ""
         package = re.search(r"^[ \t]*(?:Collecting|× Failed to build) `?([\w.-]+)", text, re.MULTILINE)
-        message = re.sub(r"^\S+: (?=\w*[Ee]rror)", "", message)
         message = f"{package.group(1)}: {message}" if package else message
     message = _STEPS.sub(" ", message).split(", we can conclude")[0].split("; run ")[0].strip()
     if name in ("unsatisfiable", "conflict"):
@@ -254,7 +250,6 @@ _LINT_RULES: tuple[Rule, ...] = (
     ("unsorted", "incorrectly sorted", r"^ERROR: (?P<file>\S+) (?P<message>Imports are incorrectly sorted.*)$"),
     ("shellcheck", "SC", r"^[ \t]*\^-+\^? (?P<code>SC\d+) \(\w+\): (?P<message>.+)$"),
     ("markdownlint", "MD0", r"^(?P<file>\S+\.md):\d+(?::\d+)?:? (?:error )?(?P<code>MD\d+)\S* (?P<message>.+)$"),
-    ("mypy", "error: Cannot find impl", r"^(?P<message>error: Cannot find implementation .+)$"),
 )  # fmt: skip
 _SHELLCHECKED = lazy_pattern(r"^In (\S+) line \d+:$", re.MULTILINE)
 _HOOK = lazy_pattern(r"^(\S.*?)\.{3,}(?:\(.*?\))?Failed\n- hook id: (\S+)\n((?:- .+\n)*)", re.MULTILINE)

@@ -200,12 +200,12 @@ RULES: tuple[Rule, ...] = (
     *said.RULES,
     *said.CLAIM_RULES,
     *pitfalls.PITFALL_RULES,
-    *pitfalls.REFUSAL_RULES,
+    pitfalls.LARGE_FILE_RULE,
     *COMPANION_RULES,
     *FACT_RULES,
 )
 OVER_STORE = frozenset(rule.name for rule in RULES if rule.over == "store")
-_OF_RULES_THAT_ARE_GONE = 45
+_OF_RULES_THAT_ARE_GONE = 46
 VERSION = _OF_RULES_THAT_ARE_GONE + sum(rule.version for rule in RULES)
 """Rises whenever a rule's version does or a rule is added, and never falls."""
 
@@ -226,5 +226,5 @@ def of_project(db: Database, project: str) -> list[Found]:
         *said.said_again(db, project),
         *pitfalls.pitfalls_of_project(db, project),
         *companions_of_project(db, project),
-        *pitfalls.refusals_of_project(db, project),
+        *pitfalls.large_files_of_project(db, project),
     ]

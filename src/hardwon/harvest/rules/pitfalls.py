@@ -1,22 +1,18 @@
-"""Pitfalls and tool quirks: failures that were fixed or come back, what users refuse, what is too large to read."""
+"""Pitfalls and tool quirks: failures that were fixed or come back, and what is too large to read."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from hardwon.failures import tools
-from hardwon.failures.shell import Command
 from hardwon.failures.shell import commands as taken_apart
 from hardwon.failures.signature import informative
 from hardwon.failures.speaker import told_command
-from hardwon.failures.tools import danger
 from hardwon.harvest.rules import OWN, Found, Rule
 from hardwon.model.failure import FOREIGN, Fix, Step
 from hardwon.model.lesson import Draft, Kind, Source
-from hardwon.model.session import Origin
 from hardwon.store import failures, lessons
 from hardwon.store.database import Database, Row
 from hardwon.store.failures import FailureRow, FixRow
@@ -35,13 +31,11 @@ FIX_RULE = Rule(
 )
 CONFIDENCE_OF_ONE_FIX = 0.72
 _CHARACTERS_PER_REMEDY = 100
-_CHARACTERS_PER_FAILED_CALL = 70
 _TEMPORARY = lazy_pattern(r"/tmp/|/var/folders/|\\Temp\\|\$TMPDIR")  # noqa: S108
 _FILE_TOOLS = ("cp ", "mv ", "ln ", "rm ", "touch ", "mkdir ")
 _ABOUT_TOOLS = frozenset(("shell", "git", "npm", "usage"))
 _PLACE = lazy_pattern(r" \((?P<file>[\w.-]+\.\w{1,6})\)$")
 _INLINE_PROGRAM = lazy_pattern(r"\s+(?:-c|-e|-)?\s*(?:…|<<…|\"…|'…).*$")
-_NUMBER = lazy_pattern(r"(?<=\s)#?\d{2,}(?=\s|$)")
 _SETTING = lazy_pattern(r"(?P<name>[A-Z][A-Z0-9_]{2,})=")
 _OWN_WORDS = {"ignored by one of … files": "ignored by one of your .gitignore files"}
 """Signatures that leave out a word that is always the same."""
@@ -109,25 +103,22 @@ _SPEAKS = lazy_pattern(r"(?!error|fatal|warning)[a-z][\w.-]*: ")
 def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_as: str) -> str:
     """The fix in one sentence; where it was done to the file that the error named, of any such file."""
     signature, steps = _of_any_file(_CODE_BEFORE_A_FRAGMENT.sub(r"\1", signature.rstrip(".")), steps)
-    worked = _general(_bare(succeeded_as))
+    worked = _bare(succeeded_as)
     gist = _failed(command, signature)
     if steps and steps[0].action == "drop":
-        whole = gist if "…" not in gist else " ".join(gist.split()[:2])
         error = _OWN_WORDS.get(signature, signature)
-        return f"Leave `{steps[0].what}` out of `{_general(whole)}`, or it fails with: {error}."
+        return f"Leave `{steps[0].what}` out of `{gist}`, or it fails with: {error}."
     if steps and steps[0].action == "add":
-        return f"`{_general(gist)}` fails with {signature}, unless `{steps[0].what}` is added."
+        return f"`{gist}` fails with {signature}, unless `{steps[0].what}` is added."
     if steps and steps[0].action == "replace":
         program = re.escape(gist.split(" ")[0])
         is_named = _SPEAKS.match(signature) or re.search(rf"(?<!\w){program}(?!\w)", f"{steps[0].what} {signature}")
         said = remedy_told(steps[:1], "")
-        told = f"{said[0].upper()}{said[1:]}" if is_named else f"In `{_general(gist)}`, {said}"
+        told = f"{said[0].upper()}{said[1:]}" if is_named else f"In `{gist}`, {said}"
         fails = "the first fails here" if said.startswith("replace") else "it fails otherwise"
         return f"{told}: {fails} with {signature}."
-    if worked and worked.startswith(gist):
-        gist = tools.brief(command, _CHARACTERS_PER_FAILED_CALL)  # or both would read the same
     why = "because files are not formatted" if signature.startswith("format:") else f"with {signature}"
-    failed = f"`{_general(gist)}` fails {why}"
+    failed = f"`{gist}` fails {why}"
     remedy = " and ".join(f"`{step.what}`" for step in steps)
     if worked and remedy:
         return f"{failed}: after {remedy}, `{worked}` works."
@@ -151,23 +142,13 @@ def _of_any_file(signature: str, steps: Sequence[Step]) -> tuple[str, Sequence[S
 
 def _failed(command: str, signature: str) -> str:
     """The command whose report the error is, without what it was about."""
-    found = taken_apart(command)
-    if signature.startswith("gofmt:"):
-        found = tuple(one for one in found if one.program == "golangci-lint") or found
-    if len(found) > 1 and (named := [one for one in found if re.search(rf"\b{re.escape(one.program)}\b", signature)]):
-        return tools.gist(named[0].text)
-    if signature.startswith("gofmt:") and found:
-        return f"{found[0].program} {found[0].subcommand}".strip()
-    return tools.gist(command)
+    found = taken_apart(command) if signature.startswith("gofmt:") else ()
+    return f"{found[0].program} {found[0].subcommand}".strip() if found else tools.gist(command)
 
 
 def _bare(succeeded_as: str) -> str:
     """A call that worked, without the program that stood in the line itself."""
     return _INLINE_PROGRAM.sub("", succeeded_as) if "…" in succeeded_as else succeeded_as
-
-
-def _general(command: str) -> str:
-    return _NUMBER.sub("<number>", command)
 
 
 PITFALL_RULES = (
@@ -180,6 +161,7 @@ _FAILURES_PER_PROJECT = 2_000
 _CHARACTERS_PER_QUOTE = 280
 _MISSING = lazy_pattern(r"^command not found: (?P<program>[\w.+-]{2,40})$")
 _MIN_SESSIONS = 2
+_LATEST_SESSIONS_READ = 200
 _REMEDIES_KNOWN_TO_ALL = frozenset(
     "git pull|git pull --rebase|npm install|npm i|npm ci|pnpm install|pnpm i|yarn|yarn install|bun install|"
     "go mod tidy|"
@@ -298,7 +280,7 @@ def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
         return None
     if any(
         missing["program"] in {one.program for one in taken_apart(line)}
-        for *_, line in _runs(db, project, "c.outcome = 'ok'")
+        for (line,) in _passed(db, project)
         if missing["program"] in line
     ):
         return None  # it is there by now, or was
@@ -326,86 +308,24 @@ def _missing(db: Database, project: str, row: FailureRow) -> Found | None:
     return Found(draft, cited)
 
 
-# What a project's sessions ran into again and again: commands that the user refuses, files too large to be
-# read.
-
-REFUSAL_RULES = (
-    Rule("refused-command", 1, ("preference",), "a command that the user refused in several sessions", "store"),
-    Rule("large-file", 1, ("tool-quirk",), "a file that several sessions could not read in one piece", "store"),
-)
-_LATEST_SESSIONS_READ = 200
-_CHARACTERS_PER_NAME = 60
-_NAME = lazy_pattern(r"^[\w./:@+-]+(?: [\w./:@+-]+){0,2}$")
-
-
-class _Seen(NamedTuple):
-    session: str
-    message_index: int
-    root: str
-    at: int
-    quote: str
-
-
-def refusals_of_project(db: Database, project: str) -> list[Found]:
-    return [*_refused(db, project), *_large(db, project)]
-
-
-def _refused(db: Database, project: str) -> list[Found]:
-    """One refusal is of the moment; several, and hardly ever a run that was let through, are the user's will."""
-    refused: dict[str, dict[str, _Seen]] = defaultdict(dict)
-    for session, index, root, at, subject in _runs(db, project, "c.evidence = 'rejected'"):
-        for name in _names(subject):
-            refused[name].setdefault(root, _Seen(session, index, root, at, subject[:280]))
-    often = {name: seen for name, seen in sorted(refused.items()) if len(seen) >= _MIN_SESSIONS}
-    if not often:
-        return []
-    ran: dict[str, set[str]] = defaultdict(set)
-    called = {name.split()[-1] for name in often}
-    for _, _, root, _, subject in _runs(db, project, "c.outcome = 'ok'"):
-        if any(word in subject for word in called):  # most lines need not be taken apart
-            for name in _names(subject):
-                ran[name].add(root)
-    return [
-        _found(
-            "preference",
-            f"The user refuses to have `{name}` run: ask before running it.",
-            "refused-command",
-            list(seen.values()),
-        )
-        for name, seen in often.items()
-        if len(seen) > len(ran[name])
-    ]
-
-
-def _runs(db: Database, project: str, condition: str) -> list[Row]:
+def _passed(db: Database, project: str) -> list[Row]:
     return db.query(
-        "SELECT c.session, c.message_index, s.root, s.started_at, c.subject FROM call c "
-        "JOIN session s ON s.id = c.session WHERE s.id IN (SELECT id FROM session WHERE project = ? AND owner = 'own' "
-        f"ORDER BY started_at DESC, id LIMIT ?) AND c.action = 'run' AND {condition} "
-        "ORDER BY s.started_at, c.session, c.position",
+        "SELECT c.subject FROM call c JOIN session s ON s.id = c.session "
+        "WHERE s.id IN (SELECT id FROM session WHERE project = ? AND owner = 'own' "
+        "ORDER BY started_at DESC, id LIMIT ?) AND c.action = 'run' AND c.outcome = 'ok'",
         (project, _LATEST_SESSIONS_READ),
     )
 
 
-def _names(line: str) -> set[str]:
-    """What a line runs, as it is called; what only looks is never the reason for a refusal."""
-    found = [one for one in taken_apart(line) if not tools.looks(one) and not one.inline]
-    named = {_as_called(one) for one in found}
-    return {name for name in named if name and len(name) <= _CHARACTERS_PER_NAME and not danger(name)}
+# Files that a project's sessions found too large to be read.
+
+LARGE_FILE_RULE = Rule(
+    "large-file", 1, ("tool-quirk",), "a file that several sessions could not read in one piece", "store"
+)
+_CHARACTERS_PER_NAME = 60
 
 
-def _as_called(command: Command) -> str:
-    first, _, rest = command.text.partition(" ")
-    program = command.program
-    if rest.startswith(f"-m {program}"):
-        program = f"{first} -m {program}"
-    elif first.startswith("./"):
-        program = first
-    name = f"{program} {command.subcommand}".strip()
-    return name if _NAME.match(name) else ""
-
-
-def _large(db: Database, project: str) -> list[Found]:
+def large_files_of_project(db: Database, project: str) -> list[Found]:
     places = roots_of_project(db, project)
     rows = db.query(
         "SELECT o.source, o.message_index, o.root, o.at, c.subject, o.excerpt FROM occurrence o "
@@ -414,35 +334,24 @@ def _large(db: Database, project: str) -> list[Found]:
         f"AND o.source {OWN} ORDER BY o.at, o.source",
         (project,),
     )
-    seen: dict[str, dict[str, _Seen]] = defaultdict(dict)
+    seen: dict[str, dict[str, Cited]] = defaultdict(dict)
     for source, index, root, at, subject, excerpt in rows:
         path = within(subject, places)
         if path and len(path) <= _CHARACTERS_PER_NAME:
-            seen[path].setdefault(root, _Seen(source, index, root, at, excerpt[:280]))
-    return [
-        _found(
-            "tool-quirk",
-            f"`{path}` is too large to be read whole: search it first, then read the part that matters.",
-            "large-file",
-            list(places.values()),
-        )
-        for path, places in sorted(seen.items())
-        if len(places) >= _MIN_SESSIONS
-    ]
+            quote = excerpt[:_CHARACTERS_PER_QUOTE]
+            seen[path].setdefault(root, Cited("", source, index, root, at, quote, "tool"))
+    return [_large(path, list(cited.values())) for path, cited in sorted(seen.items()) if len(cited) >= _MIN_SESSIONS]
 
 
-def _found(kind: Kind, text: str, rule: str, seen: list[_Seen]) -> Found:
-    first = seen[0]
-    origin: Origin = "user" if kind == "preference" else "tool"
+def _large(path: str, cited: list[Cited]) -> Found:
     draft = Draft(
-        kind=kind,
-        text=text,
+        kind="tool-quirk",
+        text=f"`{path}` is too large to be read whole: search it first, then read the part that matters.",
         confidence=0.66,
-        rule=rule,
+        rule=LARGE_FILE_RULE.name,
         measured=True,
-        source=Source(message_index=first.message_index, quote=first.quote, origin=origin),
+        source=Source(message_index=cited[0].message_index, quote=cited[0].quote, origin="tool"),
     )
-    cited = [Cited("", one.session, one.message_index, one.root, one.at, one.quote, origin) for one in seen]
     return Found(draft, cited)
 
 

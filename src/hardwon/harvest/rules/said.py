@@ -57,12 +57,10 @@ _ASKS = _form(
     r"[?？]\W*$",
     r"[吗呢]\W*$",
     r"^(?:why|what|how|where|which|who|can|could|is|are|do you|does|did|would|will|shall|has|was|were|should)\b",
-    r"^don'?t (?:we|you|i)\b",
     "为什么|为何|怎么|なぜ",
 )
 _REPORTS = _form(
     r"\b(?:error|bug|crash\w*|fails?|failing|failed|broken|not working|doesn'?t work|still|getting|issue)\b",
-    r"\bduplicat\w+",
     r"\b(?:i see|i get|i got|i can|i can'?t|i have|i(?:'?m| am) (?:sure|still|just|not))\b",
     r"\b(?:it (?:is|was|did|does|appears)|there (?:is|are|was|were)|seems?|looks? like|the problem is|as a result)\b",
     "报错|错误|エラー|ています\\W*$",
@@ -81,7 +79,6 @@ _POINTS = _form(
     r"\b(?:it|this|that|them|these|those|above|below|either)\W*$",
     r"^(?:(?:do not|don'?t|please) )?\w+ (?:it|them)\b",
     r"\b(?:need|want|use|like|do|add|put) (?:it|them)\b(?! yourself)",
-    r"\b(?:want this|from above)\b",
     r"^(?:before|after|once|while|when|if|until) (?:you|we|i) [^,]{0,24}\b(?:it|this|that|them),",
     "^(?:这|那|他|它|これ|それ|その)",
 )
@@ -95,7 +92,6 @@ _PAST = _form(
     r"\b(?:was|were|did|had|got|tried|went|worked|didn'?t|wasn'?t)\b",
     r"\b(?:i|we|you) (?:just |already |have |also )?(?!need|decided|agreed|settled|opted|standardi)\w{3,}ed\b",
 )
-_LEADS_ON = _form(r"[:：,，]\s*$", r"\.\.\.\s*$", r"…\s*$")
 _PASTED = _form(
     r"^[\[{<|]",
     r"^https?://\S+$",
@@ -105,13 +101,12 @@ _PASTED = _form(
 _A_STEP = _form(
     r"^(?:go ahead|create|make (?!sure)|write|add|fix|look|implement|remove|delete|rename|update|change|move|try)\b",
     r"^(?:call|show|put|set|generate|lets?|let's|refactor|convert|now|next|first|then|can you|could you|help|drop)\b",
-    r"^(?:i want you to|learn more)\b|^@|帮我|^(?:请)?我想",
+    r"^i want you to\b|帮我|^(?:请)?我想",
 )
 """A step of the task, unless it says that it holds for more."""
 _A_THING_TO_MAKE = _form(r"^(?:create|write|make|add) (?:a|an|another) \w+")
 _AGAINST = (
     (_ASKS, "asks"),
-    (_LEADS_ON, "leads up to something else"),
     (_REPORTS, "reports"),
     (_OF_NOW, "about the moment"),
     (_POINTS, "speaks of something that stands elsewhere"),
@@ -150,19 +145,12 @@ _INSTEAD = _form(
     r"\b(?:use|using|used|prefer|run|put|call|test|write|want|go)\b.*(?:\binstead of\b|\brather than\b|"
     r"\bnot (?:the|in|through|a|an|with|plain)\b|, (?:but |and )?(?:not|never)\b|\bbut rather\b)",
     r"\binstead\b.{0,20}\buse\b",
-    r"^(?:always )?use\b.*\bnot\b",
-    "而是",
 )
 _ON_CONDITION = _form(
     r"^(?:when(?:ever)?|if|before|after|once) (?:you\b(?! can\b)|any\b)"
     r"(?!.*(?:, (?:it|he|she|they|the)|\bi (?:also |really )?want)\b).{12,}",
     r"^(?:when(?:ever)?|before|after) (?:writing|working|fixing|editing|adding|committing|pushing|making|changing|"
     r"creating|running)\b(?!.*\bi (?:also |really )?want\b).{12,}",
-)
-_OF_THE_TALK = _form(
-    r"\b(?:(?<!to )ask me|asking me|ask questions?|without asking|should ask|never ask|don'?t ask)\b",
-    r"\b(?:answer|reply|respond|speak) (?:\w+ )?in \w+",
-    r"\bin (?:english|german|french|spanish|chinese|japanese|portuguese|italian|russian)\b.{0,20}$",
 )
 _IN_THEIR_LANGUAGE = {
     "用中文": "Chinese",
@@ -184,7 +172,6 @@ _OF_A_PART = _form(
     r"(?:should|must|needs? to|has to|have to|to (?:be|use|have|support)|implements?)\b.{10,}"
 )
 """How the project or a part of it is to be."""
-_WISHED = _form(r"^i(?:'d| would)? (?:want|like|prefer|need) (?:the|all|each|our|my) .{6,}\b(?:to|be|in|as|with)\b")
 _DECIDED = _form(r"^we(?:'ve| have)? (?:decided|agreed|settled|standardi[sz]ed|opted)\b", "^decision:")
 _BELONGS = _form(
     r"^(?:use|keep|prefer|only|put) .*(?:`|\b(?:all|every|each|only)\b|\w\.\w|_|/)",
@@ -193,7 +180,7 @@ _BELONGS = _form(
 """Where and how something is to be, which after a stop is meant for later, too."""
 _PLAIN = (_AT_ALL_TIMES, _KEEP_IN_MIND, _DECIDED)
 """Who says so once means it for later, too."""
-_OF_THE_TASK = (_OF_THE_TALK, _OF_A_PART, _FORBIDS, _NOT_WANTED, _INSTEAD, _ON_CONDITION, _WISHED)
+_OF_THE_TASK = (_OF_A_PART, _FORBIDS, _NOT_WANTED, _INSTEAD, _ON_CONDITION)
 """Said once they are of the task at hand more often than not; not when it is said again, or to stop the agent."""
 _ORDERS = _form(
     r"^(?:always|use|utili[sz]e|keep|prefer|ensure|make sure|be sure|only|test)\b",
@@ -277,7 +264,7 @@ def _checked(one: Statement, rule: str, confidence: float, words: str) -> Draft:
 
 
 def _kind(bare: str) -> Kind:
-    decides = any(form.search(bare) for form in (_DECIDED, _OF_A_PART, _WISHED)) and not _AT_ALL_TIMES.search(bare)
+    decides = any(form.search(bare) for form in (_DECIDED, _OF_A_PART)) and not _AT_ALL_TIMES.search(bare)
     return "decision" if decides else "preference"
 
 
