@@ -15,7 +15,7 @@ import struct
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -66,23 +66,30 @@ class Workers:
                     pipe.close()  # type: ignore[union-attr]
 
     def answers(
-        self, questions: Iterable[bytes], own: Callable[[bytes], bytes] | None = None
+        self,
+        questions: Iterable[bytes],
+        own: Callable[[bytes], bytes] | None = None,
+        theirs: Collection[int] = (),
     ) -> Iterator[bytes | None]:
         """The answer to each question, in their order; None where a worker failed.
 
-        With `own`, whoever asks does not only wait, but answers what no worker has taken yet.
+        With `own`, whoever asks does not only wait, but answers what no worker has taken yet. Workers begin with the
+        questions numbered in `theirs`, and who asks with the others.
         """
-        self._rounds.append(_Round(self.processes, questions))
+        self._rounds.append(_Round(self.processes, questions, theirs))
         return self._rounds[-1].answers(own)
 
 
 class _Round:
     """Questions, and the threads that put them to the workers."""
 
-    def __init__(self, processes: list[Process], questions: Iterable[bytes]) -> None:
+    def __init__(self, processes: list[Process], questions: Iterable[bytes], theirs: Collection[int]) -> None:
         self._processes = processes
-        self._waiting = deque(enumerate(questions))
-        self._count = len(self._waiting)
+        self._theirs: deque[tuple[int, bytes]] = deque()
+        self._others: deque[tuple[int, bytes]] = deque()
+        for number, question in enumerate(questions):
+            (self._theirs if number in theirs else self._others).append((number, question))
+        self._count = len(self._theirs) + len(self._others)
         self._answered: SimpleQueue[tuple[int, bytes | None] | None] = SimpleQueue()
         self._room = Semaphore(_ANSWERS_WAITING * len(processes))
         self._threads = [Thread(target=self._ask, args=(process,), daemon=True) for process in processes]
@@ -101,7 +108,7 @@ class _Round:
                 except Empty:
                     if not goes_on:
                         self._end_stopped()
-                    elif taken := self._taken():
+                    elif taken := _first_of(self._others, self._theirs):
                         early[taken[0]] = goes_on(taken[1])
                         mine.add(taken[0])
                     else:
@@ -124,18 +131,12 @@ class _Round:
                 process.kill()
 
     def end(self) -> None:
-        self._waiting.clear()
+        self._theirs.clear()
+        self._others.clear()
         for _ in self._threads:
             self._room.release()
         for thread in self._threads:
             thread.join()
-
-    def _taken(self) -> tuple[int, bytes] | None:
-        """A question that nobody is at yet."""
-        try:
-            return self._waiting.popleft()
-        except IndexError:
-            return None
 
     def _ask(self, process: Process) -> None:
         """Put questions to a worker until there are none, or it fails."""
@@ -144,7 +145,7 @@ class _Round:
         answer: bytes | None = b""
         while answer is not None:
             self._room.acquire()
-            taken = self._taken()
+            taken = _first_of(self._theirs, self._others)
             if taken is None:
                 self._room.release()
                 break
@@ -156,6 +157,14 @@ class _Round:
                 answer = None
             self._answered.put((number, answer))
         self._answered.put(None)
+
+
+def _first_of(*waiting: deque[tuple[int, bytes]]) -> tuple[int, bytes] | None:
+    """A question that nobody is at yet."""
+    for questions in waiting:
+        with suppress(IndexError):
+            return questions.popleft()
+    return None
 
 
 class Forked:
