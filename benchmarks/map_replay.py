@@ -49,7 +49,7 @@ WAYS = {
 
 
 def measured(found: Iterable[Project]) -> list[ProjectMap]:
-    walked = [summarise(project.name, project.history) for project in found]
+    walked = [summarise(project.name, outcomes(project.history)) for project in found]
     return sorted(walked, key=lambda one: -one.edited["the map"].n)
 
 

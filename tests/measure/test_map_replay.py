@@ -87,7 +87,7 @@ def test_a_project_whose_tasks_return_is_led_well_and_frequency_alone_is_not() -
         (f"work on {name}", [f"{name}/{part}.py" for part in "abcd"]) for name in ("tide", "reef", "shoal", "kelp")
     ]
     past = [trip(number, *_work(topics, number)) for number in range(40)]
-    found = summarise("sea", past)
+    found = summarise("sea", outcomes(past))
     assert (found.edited["the map"].value or 0) > 0.95 > (found.edited["how often edited"].value or 1)
     assert found.precision is not None
     assert found.precision > 0.8

@@ -201,3 +201,19 @@ def test_whoever_asks_answers_too_and_the_order_stays() -> None:
         workers.processes[0].kill()
         found = list(workers.answers(questions[:5], slowly))
         assert found.count(None) <= 1, "of what it was asked alone; who asks answers the rest"
+
+
+def test_workers_begin_with_what_is_theirs_and_whoever_asks_with_the_rest() -> None:
+    own: list[bytes] = []
+
+    def slowly(question: bytes) -> bytes:
+        time.sleep(0.05)
+        own.append(question)
+        return question
+
+    questions = [msgspec.msgpack.encode([[f"/nowhere/{number}", None, False]]) for number in range(40)]
+    with Workers("hardwon.sessions.scan", 1) as workers:
+        found = list(workers.answers(questions, slowly, theirs=range(20)))
+    assert own[0] == questions[20]
+    assert set(own) == {question for question, answer in zip(questions, found, strict=True) if answer == question}
+    assert all(answer is not None for answer in found)

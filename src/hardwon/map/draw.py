@@ -7,6 +7,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import mul
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -342,7 +343,8 @@ class Sketch:
             if asked is not None and asked.isdisjoint(own):
                 continue
             if len(best) > SYMBOLS_KEPT:
-                worth = {one: own[one] * rare[self._marked[one]] for one in best}
+                rareness = map(rare.__getitem__, map(self._marked.__getitem__, best))
+                worth = dict(zip(best, map(mul, map(own.__getitem__, best), rareness), strict=True))
                 best = sorted(sorted(best, key=worth.__getitem__)[:SYMBOLS_KEPT])
             file.symbols = " ".join(best)
 

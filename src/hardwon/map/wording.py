@@ -14,7 +14,7 @@ from hardwon.text.words import terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from hardwon.map.known import Command, File, Known
 
@@ -165,5 +165,11 @@ def for_task(
 
 def comes_true(known: Known) -> bool:
     """Whether the newest sessions went where the map would have led them, often enough to be worth the tokens."""
-    newest = known.visits[-VISITS_TRIED:]
-    return sum(visit.came_true for visit in newest) >= _LEAST_PRECISION * sum(visit.told for visit in newest)
+    return often_enough((visit.told, visit.came_true) for visit in known.visits[-VISITS_TRIED:])
+
+
+def often_enough(tried: Iterable[tuple[int, int]]) -> bool:
+    """(files told, files of them that came true) of some sessions."""
+    several = list(tried)
+    wanted: float = _LEAST_PRECISION * sum(told for told, _ in several)
+    return sum(came_true for _, came_true in several) >= wanted

@@ -21,7 +21,7 @@ from hardwon.map.draw import Sketch, Trip
 from hardwon.map.known import VISITS_KEPT, File, Known, parted
 from hardwon.map.signals import PROMPT_CHARACTERS_READ, Ranked, asked, worth_telling
 from hardwon.map.touched import tellable
-from hardwon.map.wording import FOR_THIS_TASK, VISITS_TRIED, for_task
+from hardwon.map.wording import FOR_THIS_TASK, VISITS_TRIED, for_task, often_enough
 from hardwon.text.shown import estimate
 from hardwon.text.words import terms
 
@@ -39,18 +39,20 @@ class Scene(NamedTuple):
     """Every file that any of the earlier ones had touched, whether the map has room for it or not."""
 
 
-def scenes(history: Sequence[Trip], visits: int = VISITS_KEPT) -> Iterator[Scene]:
-    """Every session of a project in turn; the map has the newest of those that had ended."""
+def scenes(history: Sequence[Trip], visits: int = VISITS_KEPT, first: int = 0) -> Iterator[Scene]:
+    """Every session of a project in turn, from the first that is wanted; the map has the newest that had ended."""
     ended: list[Trip] = []
-    touched: frozenset[str] = frozenset()
+    touched: set[str] = set()
     running: list[tuple[int, str, Trip]] = []
     sketch = Sketch()
-    for trip in sorted(history, key=lambda trip: (trip.at, trip.root)):
+    for number, trip in enumerate(sorted(history, key=lambda trip: (trip.at, trip.root))):
         while running and running[0][0] <= trip.at:
             ended.append(past := heapq.heappop(running)[2])
-            touched = (touched | past.edited | past.looked) - past.deleted
-        ended.sort(key=lambda past: (past.at, past.root))
-        yield Scene(trip, ended[-visits:], sketch.draw(ended[-visits:], trip.words), touched)
+            touched.update(past.edited, past.looked)
+            touched -= past.deleted
+        if number >= first:
+            ended.sort(key=lambda past: (past.at, past.root))
+            yield Scene(trip, ended[-visits:], sketch.draw(ended[-visits:], trip.words), frozenset(touched))
         heapq.heappush(running, (max(trip.ended_at, trip.at + 1), trip.root, trip))
 
 
@@ -128,7 +130,8 @@ COMMAND_WAYS = ("the map", "how often", "how often, of those that may be told")
 class Outcome(NamedTuple):
     """One session of the walk."""
 
-    trip: Trip
+    at: int
+    looks: int | None
     known_files: int
     edited: dict[str, Recall]
     read: dict[str, Recall]
@@ -145,14 +148,35 @@ class Outcome(NamedTuple):
     """What that answer takes."""
 
 
+class Tried(NamedTuple):
+    """One session, as if nobody had looked whether what was told before came true."""
+
+    outcome: Outcome
+    told: int
+    """Files that the map would have told it."""
+    came_true: int
+    newest: tuple[int, ...]
+    """When the sessions began that tell whether that is worth it."""
+
+
 def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
-    tries: dict[int, tuple[int, int]] = {}
-    for trip, earlier, known, touched in scenes(history):
-        for visit in known.visits[-VISITS_TRIED:]:
-            visit.told, visit.came_true = tries[visit.at]
+    return in_turn(tries(history, k=k))
+
+
+def in_turn(tried: Iterable[Tried]) -> Iterator[Outcome]:
+    """The sessions of a project in their order, each told nothing where too little of what was told had come true."""
+    before: dict[int, tuple[int, int]] = {}
+    for one, told, came_true, newest in tried:
+        pays = often_enough(before[at] for at in newest)
+        before[one.at] = told, came_true
+        yield one if pays else one._replace(told=0, came_true=0, led=False, tokens=0)
+
+
+def tries(history: Sequence[Trip], first: int = 0, k: int = TOLD) -> Iterator[Tried]:
+    """Of each session, from the first that is wanted."""
+    for trip, earlier, known, touched in scenes(history, first=first):
         told_files = worth_telling(_ranked(known, trip.words)) if known.visits else []
         used = trip.edited | trip.looked
-        tries[trip.at] = len(told_files), sum(file.path in used for file in told_files)
         names = asked(trip.words).names
         edited, read = needed(trip.edited, touched), needed(trip.looked - trip.edited, touched)
         unnamed = {path for path in edited if not names(path)}
@@ -162,8 +186,9 @@ def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
                 way: [file.path for file in order(known, trip.words if prompted else "")]
                 for way, (order, prompted) in WAYS.items()
             }
-        yield Outcome(
-            trip,
+        outcome = Outcome(
+            trip.at,
+            trip.looks,
             len(known.files),
             {way: _recall(edited, paths[:k]) for way, paths in told.items()},
             {way: _recall(read, paths[:k]) for way, paths in told.items()},
@@ -171,6 +196,8 @@ def outcomes(history: Sequence[Trip], k: int = TOLD) -> Iterator[Outcome]:
             _commands(known, trip, earlier, k),
             *_answered(known, trip),
         )
+        newest = tuple(visit.at for visit in known.visits[-VISITS_TRIED:])
+        yield Tried(outcome, len(told_files), sum(file.path in used for file in told_files), newest)
 
 
 def needed(used: Iterable[str], touched: AbstractSet[str]) -> set[str]:
@@ -235,8 +262,8 @@ class ProjectMap(Struct, frozen=True, kw_only=True):
     """Of these, in sessions that were told a file which they edited: the most that could have been saved."""
 
 
-def summarise(name: str, history: Sequence[Trip]) -> ProjectMap:
-    walked = list(outcomes(history))
+def summarise(name: str, found: Iterable[Outcome]) -> ProjectMap:
+    walked = list(found)
     told = sum(one.told for one in walked)
     answered = [one for one in walked if one.told]
     return ProjectMap(
@@ -250,8 +277,8 @@ def summarise(name: str, history: Sequence[Trip]) -> ProjectMap:
         precision=round(sum(one.came_true for one in walked) / told, 4) if told else None,
         answered=len(answered),
         tokens_p50=int(median(one.tokens for one in answered)) if answered else 0,
-        looks=sum(one.trip.looks or 0 for one in walked),
-        looks_led=sum(one.trip.looks or 0 for one in walked if one.led),
+        looks=sum(one.looks or 0 for one in walked),
+        looks_led=sum(one.looks or 0 for one in walked if one.led),
     )
 
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import starmap
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +27,7 @@ from hardwon.config import Config
 from hardwon.home import private
 from hardwon.map.draw import Trip
 from hardwon.measure import judge
-from hardwon.measure.map_replay import ProjectMap, summarise
+from hardwon.measure.map_replay import ProjectMap, Tried, in_turn, outcomes, summarise, tries
 from hardwon.model.nouns import Line
 from hardwon.sessions.workers import Workers, cores, serve
 from hardwon.store import failures, integrity, lessons, meta
@@ -418,13 +418,13 @@ class _Question(NamedTuple):
     first: int
     last: int
     project: int = -1
-    """Asks for the map of a project instead of a part of the walk."""
+    """Asks for what the map of a project would have told these of its sessions, instead of for a part of the walk."""
 
 
 class _Answer(NamedTuple):
     steps: list[ReplayStep]
     """Without what their sessions left, which is known."""
-    maps: list[ProjectMap]
+    maps: list[Tried]
 
 
 _pack = msgspec.msgpack.Encoder().encode
@@ -437,19 +437,31 @@ def work() -> None:
 
 
 def _answer(question: _Question) -> _Answer:
-    return _found_by(*_at_work(question.material), question)
+    return _at_work(question.material).answer(question)
 
 
-def _found_by(material: _Material, walk: _Walk, question: _Question) -> _Answer:
-    if question.project >= 0:
-        return _Answer([], [summarise(*material.trips[question.project])])
-    return _Answer([_without_left(step) for step in walk.steps(question.first, question.last)], [])
+class _AtWork:
+    """Answers questions in their order; what is gone on with is not begun anew."""
+
+    def __init__(self, material: _Material) -> None:
+        self._trips = [trips for _, trips in material.trips]
+        self._walk = _Walk(Scratch(material.rows), material.history, material.settings)
+        self._reached = -1, 0
+        self._tried: Iterator[Tried] = iter(())
+
+    def answer(self, question: _Question) -> _Answer:
+        _, first, last, project = question
+        if project < 0:
+            return _Answer([_without_left(step) for step in self._walk.steps(first, last)], [])
+        if self._reached != (project, first):
+            self._tried = tries(self._trips[project], first)
+        self._reached = project, last
+        return _Answer([], list(islice(self._tried, last - first)))
 
 
 @lru_cache(maxsize=1)
-def _at_work(file: str) -> tuple[_Material, _Walk]:
-    material = msgspec.msgpack.decode(Path(file).read_bytes(), type=_Material)
-    return material, _Walk(Scratch(material.rows), material.history, material.settings)
+def _at_work(file: str) -> _AtWork:
+    return _AtWork(msgspec.msgpack.decode(Path(file).read_bytes(), type=_Material))
 
 
 def _without_left(step: ReplayStep) -> ReplayStep:
@@ -474,32 +486,42 @@ def walked(
         for step in _Walk(Scratch(db), history, settings).steps(0, len(history)):
             steps.append(step)
             told("replaying", len(steps), len(history))
-        return steps, list(starmap(summarise, trips))
+        return steps, [summarise(name, outcomes(own)) for name, own in trips]
     with tempfile.TemporaryDirectory() as folder, Workers(__name__, cores() - 1) as workers:
         material = _Material(_rows(db), history, settings, trips)
         file = Path(folder, "walk")
         with open(file, "wb", opener=private) as shared:
             shared.write(_pack(material))
-        # What takes long is asked for first.
-        order = sorted(range(len(trips)), key=lambda at: -len(trips[at][1]))
-        questions = [_Question(str(file), 0, 0, at) for at in order]
-        starts = range(0, len(history), _SESSIONS_PER_REQUEST)
-        questions += [_Question(str(file), at, min(at + _SESSIONS_PER_REQUEST, len(history))) for at in starts]
-        found = _Answer([], [])
+        # Each process does one kind as long as there is some: who briefs goes through all sessions before.
+        walks = (_Question(str(file), *part) for part in _parts(len(history), _SESSIONS_PER_REQUEST))
+        drawn = (
+            _Question(str(file), *part, at)
+            for at in sorted(range(len(trips)), key=lambda at: -len(trips[at][1]))
+            for part in _parts(len(trips[at][1]), _SESSIONS_PER_REQUEST)
+        )
+        questions = [one for pair in zip_longest(walks, drawn) for one in pair if one]
+        maps_first = {number for number, one in enumerate(questions) if one.project >= 0}
+        found: list[ReplayStep] = []
+        tried: list[list[Tried]] = [[] for _ in trips]
         asked, decode = msgspec.msgpack.Decoder(_Question).decode, msgspec.msgpack.Decoder(_Answer).decode
-        walk = _Walk(Scratch(material.rows), history, settings)
+        here = _AtWork(material)
 
         def own(question: bytes) -> bytes:
-            return _pack(_found_by(material, walk, asked(question)))
+            return _pack(here.answer(asked(question)))
 
-        for question, answer in zip(questions, workers.answers(map(_pack, questions), own), strict=True):
+        for question, answer in zip(questions, workers.answers(map(_pack, questions), own, maps_first), strict=True):
             part = decode(answer) if answer is not None else _answer(question)
-            found.steps.extend(part.steps)
-            found.maps.extend(part.maps)
-            told("replaying", len(found.steps), len(history))
+            found += part.steps
+            if question.project >= 0:
+                tried[question.project] += part.maps
+            told("replaying", len(found), len(history))
         _at_work.cache_clear()
-    steps = [step._replace(past=past) for step, past in zip(found.steps, history, strict=True)]
-    return steps, [one for _, one in sorted(zip(order, found.maps, strict=True), key=lambda pair: pair[0])]
+    steps = [step._replace(past=past) for step, past in zip(found, history, strict=True)]
+    return steps, [summarise(name, in_turn(those)) for (name, _), those in zip(trips, tried, strict=True)]
+
+
+def _parts(count: int, size: int) -> Iterator[tuple[int, int]]:
+    return ((first, min(first + size, count)) for first in range(0, count, size))
 
 
 def _refuse_to_peek(db: _Remembering, seen: _Seen, past: Past) -> None:
