@@ -60,6 +60,19 @@ def test_an_option_is_found_with_its_program_and_in_its_case(hardwon: Run, tmp_p
     assert ["od -A" in row["text"] for row in with_json if row["type"] == "passage"] == [True]
 
 
+def test_resume_says_that_the_folder_is_not_there_and_a_dry_run_what_is_no_session(
+    hardwon: Run, tmp_path: Path
+) -> None:
+    logs = ClaudeSession("gone", cwd="/home/dev/code/reef").user("Go on.").says("Done.").write(tmp_path / "logs").parent
+    (logs / "x.jsonl").write_text('{"type": "summary", "summary": "a talk"}\n')
+    rehearsed = hardwon("harvest", logs, "--dry-run").stdout.split()
+    assert rehearsed[-5:] == ["unchanged", "0", "no", "session", "1"]
+    assert hardwon("harvest", logs, "--mine").returncode == 0
+    done = hardwon("resume", "gone")
+    assert done.stdout == "cd ~/code/reef && claude --resume gone\n"
+    assert "~/code/reef is not on this machine" in done.stderr
+
+
 def test_a_hit_in_a_narrow_terminal_shows_what_was_searched_for(hardwon: Run, tmp_path: Path) -> None:
     path = "/home/dev/code/reef/frontend/src/components/of/the/page/RemediateTab.tsx"
     session = ClaudeSession("od", cwd="/home/dev/code/reef").user("How is it indented?")
