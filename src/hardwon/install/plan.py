@@ -188,7 +188,7 @@ def moving_over(where: Where) -> list[tuple[Agent, list[Change]]]:
 
 
 def apply(changes: list[Change], home: Path) -> list[Path]:
-    """Make the changes; returns the backups of what was changed. Raises HardwonError, and leaves that file as it was."""
+    """Make the changes; returns backups of what was changed. Raises HardwonError, and leaves that file as it was."""
     backups = []
     missing = [[str(folder) for folder in change.path.parents if not folder.exists()] for change in changes]
     for change, folders in zip(changes, missing, strict=True):
