@@ -147,6 +147,7 @@ _CHUNK = lazy_pattern(f"{_NAME}|{_PREFIX}{_NAME}")
 _CHUNK_OR_NOT = lazy_pattern(rf"[^\W_]{{1,16}}[nN]['’][tT](?!\w)|{_NAME}|{_PREFIX}{_NAME}")
 
 _WORDS = lazy_pattern(r"\S+")
+_BEGINS_A_PART = lazy_pattern(r"[ /\\]")
 _PATH_SEPARATOR = lazy_pattern(r"[/\\]+")
 _SPLITS: tuple[str | re.Pattern[str], ...] = (
     "/",
@@ -223,8 +224,9 @@ def around(line: str, query: str, room: int) -> str:
     start, end = _asked_for(line, query, room - 4)  # less the signs of what is cut
     if end <= room - 2:
         return line
-    start = max(start - max(0, room - 2 - (len(line) - start)), 0)  # what is before it, where the rest is short
-    return f"… {line[start:].lstrip()}"
+    first = max(start - max(0, room - 2 - (len(line) - start)), 0)  # what is before it, where the rest is short
+    begins = _BEGINS_A_PART.search(line, first, start) if first < start else None
+    return f"… {line[begins.end() if begins else start :].lstrip()}"
 
 
 def _asked_for(line: str, query: str, room: int) -> tuple[int, int]:
