@@ -143,6 +143,7 @@ class AsyncReview(_AsyncPart):
     drop_said = _awaitable(Review.drop_said)
     skip_said = _awaitable(Review.skip_said)
     count = _awaitable(Review.count)
+    counts = _awaitable(Review.counts)
     notice = _awaitable(Review.notice)
     consider = _awaitable(Review.consider)
     promote = _awaitable(Review.promote)

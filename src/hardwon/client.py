@@ -101,8 +101,8 @@ NOT_OFFERED = frozenset(
         "journal.files_called", "failures.mute",
         # the review in a terminal
         "review.said", "review.count_said", "review.keep_said", "review.drop_said", "review.skip_said",
-        "review.queue", "review.count", "review.notice", "review.consider", "review.invalidate", "review.merge",
-        "review.link", "review.conflicts", "review.open_conflict", "review.settle", "review.keep",
+        "review.queue", "review.count", "review.counts", "review.notice", "review.consider", "review.invalidate",
+        "review.merge", "review.link", "review.conflicts", "review.open_conflict", "review.settle", "review.keep",
         "review.both_stand", "review.reopen",
     )
 )  # fmt: skip

@@ -75,6 +75,29 @@ def test_a_recurring_failure_is_told_with_what_worked(home: Path, tmp_path: Path
     assert [left.reason for left in result.left_out] == [f"said by the failure {line.id}"]
 
 
+def test_a_failure_that_a_lesson_tells_of_is_left_out_as_said_by_it(home: Path, tmp_path: Path) -> None:
+    quiet = [ClaudeSession(f"q{at}", day=4 + at % 20, month=10 + at // 20).run("ls", "src") for at in range(40)]
+    with harvested(home, tmp_path, *(failing(name, day) for day, name in enumerate("abc", 1)), *quiet) as memory:
+        result = memory.bootstrap("reef")
+        (failure,) = memory.failures.list()
+    assert [line.kind for line in result.lines] == ["pitfall"]
+    assert {one.id: one.reason for one in result.left_out}[failure.id] == f"said by the lesson {result.lines[0].id}"
+
+
+def test_what_a_formatter_says_of_two_files_is_one_line_with_its_fix(home: Path, tmp_path: Path) -> None:
+    written = []
+    for day, file in enumerate(("hull.py", "mast.py", "hull.py", "mast.py"), 1):
+        session = ClaudeSession(f"s{day}", day=day).run(
+            "black --check .", f"would reformat {file}\nOh no!", exit_code=1
+        )
+        written.append(session.run("black .", "reformatted").run("black --check .", "All done!"))
+    with harvested(home, tmp_path, *written) as memory:
+        for task in ("", "format hull.py and mast.py"):
+            result = memory.bootstrap("reef", task=task)
+            assert [line.kind for line in result.lines] == ["failure"], task
+            assert {one.reason for one in result.left_out} == {f"said by the failure {result.lines[0].id}"}
+
+
 def test_a_failure_of_long_ago_says_when_and_an_assertion_of_that_time_is_not_told(home: Path, tmp_path: Path) -> None:
     written = [
         ClaudeSession(f"s{day}", day=day)

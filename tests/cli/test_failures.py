@@ -102,6 +102,17 @@ def test_what_may_have_helped_is_no_lucky_second_try_no_force_and_no_other_progr
     assert ("may have helped" in hardwon("why", known["id"]).stdout) == shown
 
 
+def test_review_asks_of_what_came_once_only_about_changed_calls_and_what_provides(hardwon: Run, tmp_path: Path) -> None:
+    for name, step in (("north", "bun run lint:fix"), ("south", "docker start tides")):
+        session = ClaudeSession(name).run(f"bun run {name}", f"Error: the gauge {name} is dry", exit_code=1)
+        session.run(step, "ok").run(f"bun run {name}", "ok").write(tmp_path / "logs")
+    assert hardwon("harvest", tmp_path / "logs", "--mine").returncode == 0
+    asked = hardwon("review", "--list").stdout
+    assert ("docker start tides" in asked, "lint:fix" in asked) == (True, False)
+    north = next(one["id"] for one in json.loads(hardwon("failures", "--json").stdout) if "north" in one["error"])
+    assert "may have helped once: run `bun run lint:fix`" in hardwon("why", north).stdout, "who looks at it may want it"
+
+
 def test_match_knows_a_failure_by_its_output_whoever_ran_it(harvested: Run) -> None:
     found = json.loads(harvested("failures", "match", "--json", input=MISSING).stdout)
     assert set(found) >= KEYS

@@ -166,6 +166,18 @@ def test_what_an_agent_said_stays_an_agents_words_when_a_person_approves(hardwon
     assert "an agent's words on what was decided (approved by a person)" in hardwon("why", claimed["id"]).stdout
 
 
+def test_what_a_tool_answered_is_told_as_its_answer_and_not_as_the_agents_words(hardwon: Run, tmp_path: Path) -> None:
+    for day in (1, 2):
+        session = ClaudeSession(f"s{day}", day=day)
+        session.run("pytest -q", "ModuleNotFoundError: No module named 'asyncpg'", exit_code=1)
+        session.run("uv sync --extra postgres", "ok").run("pytest -q", "ok").write(tmp_path / "logs")
+    hardwon("harvest", tmp_path / "logs")
+    (lesson,) = json.loads(hardwon("lessons", "--json").stdout)
+    told = hardwon("why", lesson["id"]).stdout
+    assert "the tool answered: ModuleNotFoundError: No module named 'asyncpg'" in told
+    assert "repeated" not in told
+
+
 def test_every_rule_and_status_has_plain_words() -> None:
     assert {rule.name for rule in RULES} | {DISTILLED, "remember"} == set(why._LEARNED_FROM)
     assert set(why._STATUSES) == set(STATUSES)

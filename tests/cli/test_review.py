@@ -620,7 +620,7 @@ def test_fixes_that_wait_are_counted_and_listed_as_why_offers_them(hardwon: Run,
     (fix,) = [one for one in json.loads(hardwon("review", "--list", "--json").stdout) if one["kind"] == "fix"]
     assert (fix["text"], fix["untrusted"]) == ("run `docker start tides`", "seen once, and the error does not name it")
     assert "run `docker start tides`" in hardwon("review", "--list").stdout
-    assert "Waiting for review: 0 lessons and 1 fix (`hardwon review --list`)." in hardwon("status").stdout
+    assert "Waiting for review: 1 fix (`hardwon review --list`)." in hardwon("status").stdout
     assert "hardwon review --list" in hardwon("up").stdout
     known = {one["command"]: one for one in json.loads(hardwon("failures", "--json").stdout)}
     hidden = known["tide post --b"]

@@ -36,6 +36,53 @@ def test_filters_that_leave_nothing_say_so(harvested: Run) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "Nothing found.\n")
 
 
+def test_where_nothing_is_found_it_says_that_of_a_session_only_a_part_is_searched(harvested: Run) -> None:
+    part = "Nothing found. Of each session only a part can be searched; the agent's own files have the rest.\n"
+    assert harvested("search", "732,734p").stderr == part
+    assert harvested("config", "search_sessions", "off").returncode == 0
+    assert "`hardwon config search_sessions on`" in harvested("search", "732,734p").stderr
+
+
+def test_an_option_is_found_with_its_program_and_in_its_case(hardwon: Run, tmp_path: Path) -> None:
+    for number in range(6):
+        session = ClaudeSession(f"git-{number}", cwd="/home/dev/code/reef").user("Commit this.")
+        session.run("git -C ../chitin status", "clean").says("Done.").write(tmp_path)
+    dumped = "sed -n '865,867p' src/components/deep/down/in/the/tree/of/folders/Remediate.tsx | od -A x -c | head"
+    session = ClaudeSession("od", cwd="/home/dev/code/reef").user("How is it indented?").run(dumped, "tabs")
+    session.says("With tabs.").write(tmp_path)
+    assert hardwon("harvest", tmp_path).returncode == 0
+    found = hardwon("search", "od -c").stdout
+    assert "od -A x -c" in found
+    assert "git -C" not in found
+    assert "git -C" in hardwon("search", "git -C").stdout
+    assert "od -A x -c" not in hardwon("search", "git -C").stdout
+    with_json = json.loads(hardwon("search", "od -c", "--json").stdout)
+    assert ["od -A" in row["text"] for row in with_json if row["type"] == "passage"] == [True]
+
+
+def test_resume_says_that_the_folder_is_not_there_and_a_dry_run_what_is_no_session(
+    hardwon: Run, tmp_path: Path
+) -> None:
+    logs = ClaudeSession("gone", cwd="/home/dev/code/reef").user("Go on.").says("Done.").write(tmp_path / "logs").parent
+    (logs / "x.jsonl").write_text('{"type": "summary", "summary": "a talk"}\n')
+    rehearsed = hardwon("harvest", logs, "--dry-run").stdout.split()
+    assert rehearsed[-5:] == ["unchanged", "0", "no", "session", "1"]
+    assert hardwon("harvest", logs, "--mine").returncode == 0
+    done = hardwon("resume", "gone")
+    assert done.stdout == "cd ~/code/reef && claude --resume gone\n"
+    assert "~/code/reef is not on this machine" in done.stderr
+
+
+def test_a_hit_in_a_narrow_terminal_shows_what_was_searched_for(hardwon: Run, tmp_path: Path) -> None:
+    path = "/home/dev/code/reef/frontend/src/components/of/the/page/RemediateTab.tsx"
+    session = ClaudeSession("od", cwd="/home/dev/code/reef").user("How is it indented?")
+    session.run(f"sed -n '865,867p' {path} | od -c | head -20", "tabs").says("With tabs.").write(tmp_path)
+    assert hardwon("harvest", tmp_path).returncode == 0
+    for query, shown in (("od -c", "od -c | head -20"), ("RemediateTab", "RemediateTab"), ("indented", "indented")):
+        screen = on_a_terminal("search", query, columns=80)
+        assert any(shown in line and len(line) <= 80 for line in screen.splitlines()), screen
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -104,7 +151,7 @@ def test_a_line_that_is_too_long_is_cut_with_a_sign_and_what_was_found_stays(har
     assert line.startswith("  > … ")
     assert "flamingo sensor" in line
     assert line.rstrip().endswith(" …")
-    (line,) = [one for one in on_a_terminal("search", "gauges flamingo northern").split("\n") if "  > " in one]
+    (line,) = [one for one in on_a_terminal("search", "gauges northern reef").split("\n") if "  > " in one]
     assert line.startswith("  > we looked at"), "its beginning has as many of the words"
 
 

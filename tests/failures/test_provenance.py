@@ -47,6 +47,22 @@ def test_what_is_not_ascii_is_as_plain_as_a_search_of_the_whole_text_says() -> N
             assert is_plain(text) is (suspect.search(text) is None), ascii(text)
 
 
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        ("cd src && GOFLAGS=-mod=mod go build ./...", ""),
+        ("GOFLAGS=-insecure go get reef", provenance.SETTING),
+        ("GOFLAGS=-mod=mod GOPRIVATE=reef go build", provenance.SOURCE),
+        ("export PATH=/opt/reef/bin:$PATH", provenance.SETTING),
+        ("git config core.hooksPath .githooks", provenance.SETTING),
+        ("git config url.x.insteadOf y", provenance.SOURCE),
+        ("npm config set registry reef", provenance.SOURCE),
+    ],
+)
+def test_what_a_step_changes_is_said_as_it_is(step: str, why: str) -> None:
+    assert provenance.danger_of_step(step) == why
+
+
 def test_the_same_text_is_undisguised_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     undisguised = provenance._undisguised

@@ -337,6 +337,17 @@ def test_status_tells_what_is_installed_and_what_is_wrong_with_it(user: Path, ho
     assert "cannot be read: it is not valid JSON" in hardwon("status", env={**os.environ, "COLUMNS": "1000"}).stdout
 
 
+def test_of_an_agent_without_our_hooks_status_says_how_to_install_them_whatever_a_hook_met(
+    user: Path, home: Path, hardwon: Run
+) -> None:
+    with Hardwon(home) as memory:
+        memory.writing()
+    spool.leave(str(home), "tool-failed", "claude-code", 9000, "BusyError at read.py:12: locked")
+    assert "hardwon install claude-code" in hardwon("status").stdout
+    hardwon("install", "claude-code", "--yes")
+    assert "BusyError" in hardwon("status").stdout
+
+
 def test_settings_that_are_broken_without_us_are_none_of_our_business(user: Path) -> None:
     for name in JSON_AGENTS:
         (user / FILES[name]).write_text("{broken")

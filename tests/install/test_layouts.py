@@ -122,18 +122,42 @@ def test_several_agents_and_a_project_leave_in_any_order(user: Path, home: Path,
     assert list(project.iterdir()) == []
 
 
-@pytest.mark.parametrize("layout", ["line comments", "hooks of others", "tabs", "one line"])
-def test_what_others_wrote_since_stays_and_the_first_backup_with_it(user: Path, home: Path, layout: str) -> None:
+@pytest.mark.parametrize("layout", [name for name, text in LAYOUTS.items() if '"dark"' in text])
+def test_what_others_wrote_since_stays_in_its_layout_and_each_backup_is_of_what_was_changed(
+    user: Path, home: Path, layout: str
+) -> None:
     path = written(user, "claude-code", layout)
-    apply(installing(AGENTS["claude-code"], here(user)), home)
-    path.write_text(path.read_text().replace('"dark"', '"light"'))
-    apply(installing(AGENTS["claude-code"], here(user, "/another/python")), home)
-    (backup,) = apply(removing(AGENTS["claude-code"], here(user), home), home)
-    assert '"light"' in path.read_text()
-    assert "hardwon" not in path.read_text()
-    assert backup.read_text() == LAYOUTS[layout]
-    apply(installing(AGENTS["claude-code"], here(user)), home)
-    assert backup.with_name(f"{backup.name}-1").read_text() == LAYOUTS[layout], "set aside, not overwritten"
+    (first,) = apply(installing(AGENTS["claude-code"], here(user)), home)
+    others = path.read_bytes().replace(b'"dark"', b'"light"')
+    path.write_bytes(others)
+    (second,) = apply(installing(AGENTS["claude-code"], here(user, "/another/python")), home)
+    assert second.read_bytes() == others
+    again = path.read_bytes()
+    (third,) = apply(removing(AGENTS["claude-code"], here(user), home), home)
+    assert third.read_bytes() == again
+    left = path.read_bytes()
+    assert left == LAYOUTS[layout].replace('"dark"', '"light"').encode()
+    (fourth,) = apply(installing(AGENTS["claude-code"], here(user)), home)
+    assert fourth.read_bytes() == left
+    assert first.read_bytes() == LAYOUTS[layout].encode()
+
+
+def test_settings_that_were_replaced_since_are_what_the_next_backup_holds(user: Path, home: Path) -> None:
+    path = written(user, "claude-code", "one line")
+    (first,) = apply(installing(AGENTS["claude-code"], here(user)), home)
+    path.write_text('{"model":"sonnet","hooks":{}}')
+    (second,) = apply(installing(AGENTS["claude-code"], here(user)), home)
+    assert second.read_text() == '{"model":"sonnet","hooks":{}}'
+    path.write_text(path.read_text().replace("sonnet", "opus"))
+    (third,) = apply(removing(AGENTS["claude-code"], here(user), home), home)
+    assert '"opus"' in third.read_text()
+    assert path.read_text() == '{"model":"opus","hooks":{}}'
+    assert first.read_text() == LAYOUTS["one line"]
+    (again,) = apply(installing(AGENTS["claude-code"], here(user)), home)
+    assert again.read_text() == '{"model":"opus","hooks":{}}'
+    assert apply(removing(AGENTS["claude-code"], here(user), home), home) == []
+    assert path.read_text() == '{"model":"opus","hooks":{}}'
+    assert (first.read_text(), second.exists(), third.exists()) == (LAYOUTS["one line"], True, True)
 
 
 def test_without_the_backup_nothing_of_others_is_lost(user: Path, home: Path) -> None:

@@ -354,7 +354,9 @@ def test_a_failure_tells_both_ends_of_its_fix_and_whether_it_came_back(service: 
     assert "uv sync --extra reef-tools" in text
     assert "pytest -q" in text
     assert "met by 1 later session, Hardwon had told none of them of it" in text
-    told = "It worked in all 2 sessions that met the error since a fix was first found; Hardwon had told none"
+    told = (
+        "It worked in all 2 sessions that met the error, from the one on that first found a fix; Hardwon had told none"
+    )
     assert text.count(told) == 1
     assert html.unescape(owner.page("/failures", fix="known")).count(told) >= 2
     assert "reef_tools" not in owner.page("/failures", fix="none")
@@ -500,10 +502,43 @@ def test_a_fix_that_is_held_back_is_told_on_its_own_page_alone_and_why(tmp_path:
         assert "held back" in own
         assert f"Agents are not told of it: {fix.untrusted}." in own
         assert "It waits for a second session in which it works, or for a person to approve it" in own
-        assert f"hardwon review --promote {fix.id}" in own
+        assert f"hardwon review --approve {fix.id[:9]}" in own
         assert "&lt;/span" not in own
         reader = Visitor(service, service.make_token("looker", "read"))
-        assert "--promote" not in reader.page(f"/failures/{failure.id}")
+        assert "--approve" not in reader.page(f"/failures/{failure.id}")
+
+
+def test_what_waits_is_one_count_on_every_screen_and_the_page_has_the_fixes(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    session = ClaudeSession("once").user("Start it.").run("tide post", "Error: the gauge is dry", exit_code=1)
+    session.run("docker start tides", "ok").run("tide post", "ok")
+    with Hardwon(tmp_path / "hardwon") as memory:
+        memory.harvest([session.write(tmp_path)], mine=True)
+        memory.lessons.propose("Use files rather than a server.", project="reef")
+        (failure,) = memory.failures.list()
+        (fix,) = failure.fixes
+        assert (memory.review.count(), memory.review.counts()) == (2, (1, 1))
+        assert {one.name: one.says for one in memory.store.check()}["review"] == "1 lesson and 1 fix waiting for review"
+        (queue,) = [one for one in memory.measure().metrics if one.name == "queue"]
+        assert queue.value == 2
+    with served(environment(tmp_path / "hardwon", Path())) as service:
+        owner = Visitor(service, service.token)
+        page = owner.page("/review")
+        assert 'class="badge">2<' in page
+        assert '<option value=""> (' not in page, "a lesson that no rule drew is in no filter"
+        shown = page.partition('id="fixes"')[2]
+        assert "<code>docker start tides</code>" in shown
+        assert "seen once, and the error does not name it" in shown
+        for decision, left in (("promote", ["active"]), ("reject", [])):
+            done = owner.post("/review/fix", csrf=owner.sign, fix=fix.id, decision=decision)
+            after = owner.page(done.headers["location"])
+            assert 'id="fixes"' not in after
+            told = service.get(f"/api/failures/{failure.id}")["failure"]["fixes"]
+            assert [one["status"] for one in told] == left
+            (events,) = re.findall(r'name="event" value="([\d.]+)"', after)
+            owner.post("/review/undo", csrf=owner.sign, event=events)
+            assert 'id="fixes"' in owner.page("/review")
 
 
 def test_filters_stand_in_the_address_and_are_shown(owner: Visitor) -> None:
@@ -1153,7 +1188,7 @@ def test_an_error_comes_back_in_another_session_than_the_one_that_fixed_it(tmp_p
                 db.execute(insert("exposure", told), (id, failure.id, "session-start", 1, "{}", 9, 1, 1.0))
         back = pages.came_back(memory.reading(), [failure.id])[failure.id]
         assert back == pages.Back(1, told=1, in_vain=1)
-        since = "It worked in all 2 sessions that met the error since a fix was first found"
+        since = "It worked in all 2 sessions that met the error, from the one on that first found a fix"
         assert back.said(2) == f"{since}; Hardwon told 1 session of it, and 1 of those met it again"
 
 

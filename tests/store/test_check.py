@@ -103,6 +103,8 @@ def test_garbage_on_a_hooks_stdin_is_no_fault_of_ours_until_it_repeats(home: Pat
     assert "hook errors" not in shown
     assert shown["hook input"].ok == is_well
     assert "the hook prompt of codex, just now: whoever called it gave it no JSON" in shown["hook input"].says
+    with Hardwon(home) as memory:
+        assert [run["error"] == "" for run in memory.store.last_runs()["codex"]] == [is_well], "as `status` tells it"
 
 
 def test_an_old_error_of_a_hook_is_no_news(home: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardwon.text.words import overlap, terms, unique_terms
+from hardwon.text.words import around, as_typed, overlap, terms, unique_terms
 from tests.timing import assert_quick
 
 any_text = st.text(st.characters(exclude_categories=()))
@@ -204,3 +204,37 @@ def test_importing_it_brings_in_nothing_but_a_little_of_the_standard_library() -
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     allowed = {"hardwon", "collections", "functools", "itertools", "_blake2", "__future__"}
     assert set(run.stdout.split()) <= allowed
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "found"),
+    [
+        ("od -c", "cat x | od -c | head", True),
+        ("od -c", "od -A x -c y", True),
+        ("od -c", "git -C ../chitin status", False),
+        ("od -c", "od -C x", False),
+        ("od -c", "od x; git -c", False),
+        ("OD -c", "od -c", True),
+        ("git commit --amend", "git commit -m x --amend", True),
+        ("git commit --amend", "git push --amend", False),
+        ("--no-verify", "git commit --no-verify", True),
+        ("--no-verify", "git commit --no-verify-ssl", False),
+        ("command", "Commands are told", True),
+        ("command", "the commander", False),
+    ],
+)
+def test_a_program_with_its_options_is_found_as_it_was_typed(query: str, text: str, found: bool) -> None:
+    typed = as_typed(query)
+    assert typed
+    assert (typed.search(text) is not None) == found
+
+
+def test_a_sentence_is_not_looked_for_as_it_was_typed() -> None:
+    for query in ("how do I run the tests", "", "when is od used with -c"):
+        assert as_typed(query) is None
+
+
+@given(st.text(alphabet="ab -/\n.", max_size=200), st.text(alphabet="ab -/.", max_size=12), st.integers(12, 60))
+def test_what_is_around_the_words_is_a_part_of_the_line(line: str, query: str, room: int) -> None:
+    shown = around(line, query, room)
+    assert shown == line or line.endswith(shown.removeprefix("… "))

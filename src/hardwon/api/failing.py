@@ -10,42 +10,12 @@ from msgspec.structs import replace
 
 from hardwon.api import failures
 from hardwon.clock import moment
-from hardwon.failures import tools
-from hardwon.failures.shell import commands
 from hardwon.model.nouns import Failure, Fix
 from hardwon.store import failures as stored
 from hardwon.store import pages
 from hardwon.store.database import Database
-from hardwon.store.failures import FailureRow, FixRow
+from hardwon.store.failures import FailureRow
 from hardwon.store.pages import Counted, FailingRow, Key
-
-
-def waiting_fixes(db: Database, project: str | None = None) -> list[tuple[FailureRow, FixRow]]:
-    """The fixes that a person may approve, each with its failure: those that `why` offers."""
-    rows = [row for id in stored.with_waiting_fixes(db, project) if (row := stored.get(db, id))]
-    fixes = stored.fixes(db, [row.id for row in rows])
-    return [
-        (row, fix)
-        for row in rows
-        for fix in fixes[row.id]
-        if fix.status == "candidate" and fix.untrusted and may_have_helped(fix, row.command)
-    ]
-
-
-def may_have_helped(fix: Fix | FixRow, command: str) -> bool:
-    """Whether a person may want to approve it: force passes against anything, what came once is mostly chance.
-
-    Of that, what calls the same program as the `command` that failed or provides something is left.
-    """
-    if any("--force" in text for text in (fix.succeeded_as, *(step.what for step in fix.steps))):
-        return False
-    if fix.untrusted != stored.COINCIDENCE or not fix.steps:
-        return True
-    ran = [one for step in fix.steps if step.action == "run" for one in commands(step.what)]
-    failed = {one.program for one in commands(command)}
-    changed = any(step.action in ("drop", "replace", "add") for step in fix.steps)
-    return changed or any(one.program in failed or tools.provides(one) for one in ran)
-
 
 EVER = (0, 2**62)
 """Clocks of sessions may be ahead of ours."""

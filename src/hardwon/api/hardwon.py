@@ -275,7 +275,8 @@ class Hardwon(Connection):
         self, db: Database, query: str, wanted: SearchFilter, settings: SearchSettings, limit: int
     ) -> SearchResults:
         from hardwon.api.resuming import opened
-        from hardwon.recall.search import as_typed, passages, search
+        from hardwon.recall.search import passages, search
+        from hardwon.text.words import as_typed
 
         said = passages(db, query, wanted, settings, limit) if self.config.search_sessions == "on" else []
         said = opened(db, said)
@@ -285,7 +286,7 @@ class Hardwon(Connection):
         shown = {hit.session for hit in said}
         hits = [hit for hit in known.hits if hit.id not in shown]
         if (word := as_typed(query)) and any(word.search(hit.text) for hit in said):
-            hits = [hit for hit in hits if word.search(hit.text)]  # not what has the stem alone
+            hits = [hit for hit in hits if word.search(hit.text)]  # not what has the stem, or another pair
         return SearchResults(hits, known.notice, said)
 
     def bootstrap(
@@ -305,7 +306,7 @@ class Hardwon(Connection):
         some of it is withheld at random, unless `experiment` is False or switched off in the settings.
         `only_here` tells no fix that only other projects have seen. Raises `NotFound` for an unknown project.
         """
-        from hardwon.briefing.compose import Recipient, compose, expose, with_map
+        from hardwon.briefing.compose import Recipient, compose, expose, with_map, with_who_says_it
         from hardwon.briefing.rank import Request, candidates
         from hardwon.map.draw import known_of
         from hardwon.map.known import at_start
@@ -319,7 +320,7 @@ class Hardwon(Connection):
         request = Request(project=found, agent=agent, task=task, only_here=only_here)
         lines = candidates(db, request, self.config, now())
         key = meta.fence_key(db)
-        whole = compose(lines, budget, key)
+        whole = with_who_says_it(db, compose(lines, budget, key))
         if session and whole.lines:
             wanted = experiment and self.config.experiment == "on"
             whole = expose(db, lines, whole, Recipient(found, agent, session, task), experiment=wanted)

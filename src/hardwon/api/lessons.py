@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hardwon.api import convert
 from hardwon.api.connection import Part
+from hardwon.briefing.policy import SAID_BY
 from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.lesson import KINDS, Kind, Scope, Status
@@ -33,7 +34,6 @@ def need_fitting_scope(scope: Scope, project: str) -> None:
         )
 
 
-_SAID_BY_A_FAILURE = "said by the failure "
 """How the reason begins for a lesson that is told, though not in its own words."""
 
 
@@ -48,7 +48,7 @@ def untold(memory: Hardwon, found: Sequence[Lesson]) -> dict[str, str]:
     left_out = [
         line for project in sorted({one.project for one in used} - {""}) for line in memory.bootstrap(project).left_out
     ]
-    reasons = {line.id: line.reason for line in left_out if not line.reason.startswith(_SAID_BY_A_FAILURE)}
+    reasons = {line.id: line.reason for line in left_out if not line.reason.startswith(SAID_BY)}
     old = {one.id: outlived(one.rule, to_microseconds(one.last_confirmed), now()) for one in used}
     return {id: why for id, too_old in old.items() if (why := too_old or reasons.get(id, ""))}
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from hardwon.api import convert
 from hardwon.api.connection import Part
 from hardwon.api.lessons import Lessons
+from hardwon.briefing.asked import waiting_fixes
 from hardwon.capture import reflections
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.errors import HardwonError, NotFound
@@ -178,19 +179,25 @@ class Review(Part):
         )
 
     def count(self, *, project: str | None = None) -> int:
-        """How many candidates and contradictions wait for a person: what `hardwon review` goes through."""
+        """How many candidates, contradictions and fixes wait for a person: what `hardwon review` goes through."""
+        return sum(self.counts(project=project))
+
+    def counts(self, *, project: str | None = None) -> tuple[int, int]:
+        """(lessons, fixes) that wait for a person, a contradiction counted as a lesson. Raises `NotFound`."""
         if not self._memory.exists:
-            return 0
-        if project:
-            return len(self.queue(project=project)) + len(self.conflicts(project=project))
+            return 0, 0
         db = self._memory.reading()
-        return lessons.count(db, "candidate") + len(lessons.open_conflicts(db))
+        fixes = len(waiting_fixes(db, self._memory.project(project)))
+        if project:
+            return len(self.queue(project=project)) + len(self.conflicts(project=project)), fixes
+        return lessons.count(db, "candidate") + len(lessons.open_conflicts(db)), fixes
 
     def notice(self) -> str:
         """A line when many wait, or lessons contradict each other; empty when few do."""
-        waiting, disputed = self.count(), self._disputed()
+        waits, disputed = self.counts(), self._disputed()
+        waiting = sum(waits)
         many = ", more than anyone will read" if waiting >= WARNING else ""
-        said = f"{'warning: ' if many else ''}{waiting} waiting for review{many}: `hardwon review`"
+        said = f"{'warning: ' if many else ''}{lessons_and_fixes(*waits)} waiting for review{many}: `hardwon review`"
         told = f"{disputed} lessons contradict each other and are withheld until you decide: `hardwon review`"
         return "\n".join(filter(None, (said if waiting >= NOTICE else "", told if disputed else "")))
 
@@ -469,6 +476,16 @@ class Review(Part):
 def _compared(lesson: Inner, other: Inner, meaning: float) -> SimilarLesson:
     share = round(overlap(lesson.text, other.text), 2)
     return SimilarLesson(other.id, other.text, other.status, share, meaning, relation(lesson.text, other.text))
+
+
+def lessons_and_fixes(lessons: int, fixes: int) -> str:
+    """What waits, as every screen says it."""
+    of = [
+        f"{number:,} {noun if number == 1 else plural}"
+        for number, noun, plural in ((lessons, "lesson", "lessons"), (fixes, "fix", "fixes"))
+        if number
+    ]
+    return " and ".join(of) or "nothing"
 
 
 def score(lesson: Inner) -> float:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from hardwon.api.access import Tokens
 from hardwon.api.connection import AnyPath, Part, full_id
 from hardwon.api.forget import Forgetting
+from hardwon.api.review import lessons_and_fixes
 from hardwon.api.sessions import Projects
 from hardwon.capture.attempts import kept
 from hardwon.clock import now
@@ -278,7 +279,10 @@ class Maintenance(Part):
         with suppress(StoreError):  # said of the store already
             return [
                 Check(
-                    "review", True, self._memory.review.notice() or f"{self._memory.review.count()} waiting for review"
+                    "review",
+                    True,
+                    self._memory.review.notice()
+                    or f"{lessons_and_fixes(*self._memory.review.counts())} waiting for review",
                 )
             ]
         return []
@@ -337,13 +341,15 @@ class Maintenance(Part):
         return runs
 
     def last_runs(self) -> dict[str, list[dict[str, object]]]:
-        """Agent → the last run of each hook, and the last error of those in the last days."""
+        """Agent → the last run of each hook, and the last error in the last days, if `doctor` takes it for one."""
         newest: dict[tuple[str, str], Row] = {}
         errors: dict[tuple[str, str], str] = {}
-        for run in sorted(self._runs(), key=lambda run: run[1]):
+        runs = self._runs()
+        slips = check.slips(runs)
+        for run in sorted(runs, key=lambda run: run[1]):
             key = (run[3], run[2])
             newest[key] = run
-            errors[key] = run[5] or errors.get(key, "")
+            errors[key] = ("" if run in slips else run[5]) or errors.get(key, "")
         moment = now()
         found: dict[str, list[dict[str, object]]] = {}
         for (agent, event), run in newest.items():

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from hardwon.briefing.foreseen import said_by_others
 from hardwon.briefing.policy import SPARE_LINES, fitting
 from hardwon.briefing.rank import Candidates, cost, heading, priced, reading_order
 from hardwon.clock import now
@@ -59,6 +60,17 @@ def compose(found: Candidates, budget: int, key: bytes, *, failure_budget: int |
         lanes=dict(Counter(line.kind for line in lines)),
         least=0 if lines else needed + FRAME_TOKENS,
     )
+
+
+def with_who_says_it(db: Database, found: Bootstrap) -> Bootstrap:
+    """The same with what else tells of a failure that is left out, in the place of why it has no line of its own."""
+    drawn = lessons.named(db, [line.id for line in found.lines if line.kind not in ("failure", "attempt", "chunk")])
+    told = {line.id: line.id for line in found.lines if line.kind == "failure"}
+    told |= {lesson.failure: lesson.id for lesson in drawn if lesson.failure}
+    said = said_by_others(db, told, [one.id for one in found.left_out if one.id.startswith("F")]) if told else {}
+    names = {id: f"said by the {'failure' if item.startswith('F') else 'lesson'} {item}" for id, item in said.items()}
+    left_out = tuple(replace(one, reason=names.get(one.id, one.reason)) for one in found.left_out)
+    return replace(found, left_out=left_out)
 
 
 def with_map(found: Bootstrap, run: list[str], task: list[str] | None, key: bytes) -> Bootstrap:

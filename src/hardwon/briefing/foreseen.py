@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hardwon.briefing.policy import FAILURES_TOLD, LEAST_CHANCE_OF_A_FIX, against_failure, unlikely
+from hardwon.briefing.policy import FAILURES_TOLD, LEAST_CHANCE_OF_A_FIX, SAID_BY, against_failure, unlikely
 from hardwon.failures import tools
 from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.shell import calls_the_same
@@ -23,7 +23,7 @@ from hardwon.failures.signature import from_elsewhere, informative
 from hardwon.failures.speaker import hooked_command, names_its_command, told_command
 from hardwon.failures.told import is_an_answer, is_refusal, names_no_error, says_what_failed, without_speaker
 from hardwon.model.nouns import LeftOut, Line
-from hardwon.store import failures, sessions
+from hardwon.store import failures, pages, sessions
 from hardwon.store.database import Database, kept
 from hardwon.store.failures import FailureRow, FixRow, Likely
 from hardwon.text.normalise import lazy_pattern
@@ -139,6 +139,8 @@ def failure_lines(
     scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
     lines: list[Line] = []
     unfixed = 0
+    kinds = kept(db, pages.kinds, tuple(sorted(one.row.id for _, one, _ in scored)))
+    mended: dict[tuple[tuple[str, str] | None, str], str] = {}
     for at, (value, one, chance) in enumerate(scored):
         fix = best_fix(fixes[one.row.id], one.row.command)
         long_ago = now - one.row.last_seen > LONG_AGO
@@ -148,6 +150,10 @@ def failure_lines(
         proven = once_is_enough or (fix and fix.confirmed >= failures.SESSIONS_THAT_PROVE)
         if now - one.row.last_seen > _HALF_A_YEAR and not proven:
             reason = reason or "not met for half a year, and no fix of it worked in two sessions"
+        kind, worked = kinds.get(one.row.id), remedy(fix.steps, fix.succeeded_as) if fix else ""
+        if kind and worked and not reason:  # what a formatter says of each file is mended alike
+            same = mended.setdefault((kind, worked), one.row.id)
+            reason = "" if same == one.row.id else f"{SAID_BY}{same}"
         full = len(lines) >= FAILURES_TOLD or (not fix and unfixed >= _TOLD_WITHOUT_A_FIX and not once_is_enough)
         if reason or full:
             left_out.append(LeftOut(id=one.row.id, reason=reason or "likelier failures fill the block"))
@@ -158,6 +164,17 @@ def failure_lines(
             as_line(one, fixes[one.row.id], round(value, 9), why, last_seen=one.row.last_seen if long_ago else None)
         )
     return lines
+
+
+def said_by_others(db: Database, told: dict[str, str], ids: Sequence[str]) -> dict[str, str]:
+    """Failures that are not told themselves, and what tells of them, or of one that lists show with them.
+
+    `told` has the failures that a line is about, and the line's item.
+    """
+    kinds = pages.kinds(db, [*told, *ids])
+    by_kind = {kinds[failure]: item for failure, item in reversed(told.items()) if failure in kinds}
+    found = {id: told.get(id) or by_kind.get(kinds.get(id, ("", "")), "") for id in ids}
+    return {id: item for id, item in found.items() if item}
 
 
 def gone(db: Database, project: str, *, only_here: bool) -> set[str]:

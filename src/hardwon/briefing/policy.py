@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 
 LESSONS_TOLD = 60
+SAID_BY = "said by the failure "
+"""Why something is not told again."""
 FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""

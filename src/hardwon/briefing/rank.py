@@ -14,6 +14,7 @@ from hardwon.briefing.foreseen import counted, failure_lines, gone
 from hardwon.briefing.policy import (
     FAILURES_TOLD,
     LESSONS_TOLD,
+    SAID_BY,
     SPARE_OF_EACH,
     against_lesson,
     below_bar,
@@ -136,7 +137,9 @@ def ranked(
         only_here=request.only_here,
         once_is_enough=request.once_is_enough,
     )
-    said = {line.id for line in likely[:FAILURES_TOLD]}
+    said = {line.id: line.id for line in likely[:FAILURES_TOLD]}
+    echoes = {one.id: one.reason.removeprefix(SAID_BY) for one in left_out if one.reason.startswith(SAID_BY)}
+    said |= {id: told for id, told in echoes.items() if told in said}
     over = gone(db, request.project, only_here=request.only_here)
     silenced = kept(db, failures.muted)
     disputed = kept(db, lessons.disputed)
@@ -151,7 +154,7 @@ def ranked(
             lesson, project=request.project, agent=request.agent, now=now, disputed=lesson.id in disputed
         )
         if not reason and lesson.failure in said:
-            reason = f"said by the failure {lesson.failure}"
+            reason = f"{SAID_BY}{said[lesson.failure]}"
         if not reason and lesson.failure in silenced:
             reason = f"the failure {lesson.failure} is muted"
         if not reason and lesson.failure in over:

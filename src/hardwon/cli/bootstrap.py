@@ -110,6 +110,10 @@ def bootstrap(
             say("The task changes nothing here: it is told what any session of this project is.", err=True)
 
 
+def _with_short_ids(memory: Hardwon, one: LeftOut) -> str:
+    return _WHOLE_ID.sub(lambda found: short(memory, found[0]), one.reason)
+
+
 def _print_left_out(memory: Hardwon, left_out: Sequence[LeftOut]) -> None:
     """Failures first, those of most sessions before others; without what agents' own tools refused."""
     from hardwon.briefing.policy import against_failure
@@ -119,9 +123,10 @@ def _print_left_out(memory: Hardwon, left_out: Sequence[LeftOut]) -> None:
     for one in left_out:
         if one.id.startswith("F") and one.reason != against_failure("agent"):
             failure = memory.failures.get(one.id).failure
-            rows.append((failure.sessions, short(memory, one.id), error_of(failure), one.reason))
+            rows.append((failure.sessions, short(memory, one.id), error_of(failure), _with_short_ids(memory, one)))
         elif one.id.startswith("L"):
-            rows.append((0, short(memory, one.id), memory.lessons.get(one.id).lesson.text, one.reason))
+            text = memory.lessons.get(one.id).lesson.text
+            rows.append((0, short(memory, one.id), text, _with_short_ids(memory, one)))
     rows.sort(key=lambda row: -row[0])
     if not rows:
         say("Nothing is left out.", err=True)

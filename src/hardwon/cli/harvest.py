@@ -147,7 +147,7 @@ def _rehearsed(
 
 def _counted(report: Report) -> None:
     counts = [(name, getattr(report, name)) for name in ("sessions", "messages", "errors", "lessons", "fixes")]
-    for name, number in [*counts, ("skipped", report.skipped)]:
+    for name, number in [*counts, ("unchanged", report.skipped), ("no session", report.refused)]:
         say(f"  {name:<12}{number:>7,}")
 
 

@@ -240,13 +240,13 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     Example: hardwon status
     """
     from hardwon.api import Hardwon
-    from hardwon.api.failing import waiting_fixes
+    from hardwon.api.review import lessons_and_fixes
     from hardwon.install.status import everywhere
 
     with Hardwon() as memory:
         runs = memory.store.last_runs()
         distils, measures = memory.config.distil, memory.config.experiment == "on"
-        waiting, fixes = memory.review.count(), len(waiting_fixes(memory.reading())) if memory.exists else 0
+        waiting = memory.review.counts()
         known = memory.store.totals()["sessions"] if memory.exists else 0
         if not json:
             ask_about_folders(memory)
@@ -278,9 +278,9 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         say(f"\nNo agent uses Hardwon yet. To start: `hardwon install {first}`.")
-    how = " (`hardwon review --list`)" if waiting + fixes else ""
+    how = " (`hardwon review --list`)" if sum(waiting) else ""
     say(f"\nKnown: {count(known, 'session')} (`hardwon up` reads new ones).")
-    say(f"Waiting for review: {count(waiting, 'lesson')} and {count(fixes, 'fix', 'fixes')}{how}.")
+    say(f"Waiting for review: {lessons_and_fixes(*waiting)}{how}.")
     by = "off (run `hardwon distil` yourself)" if distils == "off" else f"{distils} reads each session when it ends"
     say(f"Finding lessons with a model: {by}.")
     if measures:
@@ -322,7 +322,7 @@ def _run(agent: str, run: dict[str, Any]) -> tuple[str, str, str, str]:
 def _row(entry: dict[str, Any]) -> tuple[str, str, str]:
     errors = [f"{run['event']}: {run['error']}" for run in entry["runs"] if run["error"]]
     installed = ", ".join(entry["hooks"]) if len(entry["hooks"]) == 1 else f"{len(entry['hooks'])} hooks"
-    trouble = "; ".join(filter(None, [entry["trouble"], *errors]))
+    trouble = "; ".join(filter(None, [entry["trouble"], *(errors if entry["installed"] else ())]))
     to_do = "" if entry["installed"] else f"hardwon install {entry['agent']}"
     return entry["agent"], installed if entry["installed"] else "no", trouble or to_do
 

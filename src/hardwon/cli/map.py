@@ -284,6 +284,8 @@ def resume(
         return
     if not run:
         typer.echo(found.line)
+        if found.folder and not Path(found.folder).expanduser().is_dir():
+            say(f"{shown(found.folder)} is not on this machine: the agent may not find the session.", err=True)
         return
     folder = Path(found.folder).expanduser()
     if found.folder and folder.is_dir():

@@ -153,7 +153,7 @@ def review(
 
 
 def _waiting_fixes(memory: Hardwon, project: str | None) -> list[tuple[FailureRow, FixRow]]:
-    from hardwon.api.failing import waiting_fixes
+    from hardwon.briefing.asked import waiting_fixes
 
     return waiting_fixes(memory.reading(), memory.project(project)) if memory.exists else []
 

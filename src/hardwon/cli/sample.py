@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 
 _ID = re.compile(r"S[0-9a-f]{3,}")
+_UUID = re.compile(r"\b([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_NARROW = 100
+"""A screen on which the name of a file that is called by such a number would take two lines."""
 
 
 class Profile(StrEnum):
@@ -115,6 +118,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
         return as_json([_row(entry, harvested=entry.path in done) for entry in found])
     if layout is Layout.paths:
         return "\n".join(entry.path for entry in found)
+    room = room_of_tables()
     headings = ["SCORE", "MSGS", "CALLS", "ERRORS", "WAS", "PROJECT", "FILE"]
     parts = [name.upper() for name in found[0].score._fields] if explain and found else []
     rows = [
@@ -127,14 +131,14 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
             ", ".join(filter(None, ("failed" if entry.failed else "", "harvested" if entry.path in done else "")))
             or "-",
             ", ".join(base_name(key) for key in entry.projects[:2]),
-            Path(entry.path).name,
+            Path(entry.path).name if room > _NARROW else _UUID.sub(r"\1…", Path(entry.path).name),
         ]
         for entry in found
     ]
     return as_table(
         [headings[0], *parts, *headings[1:]],
         rows,
-        room=room_of_tables(),
+        room=room,
         right=range(4 + len(parts)),
         spare=range(1, 4 + len(parts)),
     )

@@ -132,7 +132,7 @@ def search(
         return
     if not (hits or passages):
         known = f" That is an id: `hardwon why {query}` tells of it." if _ID.fullmatch(query) else ""
-        say(f"Nothing found.{known}", err=True)
+        say(f"Nothing found.{known or _only_a_part(memory, type_)}", err=True)
     if _HOW.search(query) and (asked := _TO_DO.findall(query)):
         likely = Counter(names[hit.project] for hit in (*hits, *passages) if hit.project in names).most_common(1)
         where = asked_again({"-p": project or ("" if only_here else likely[0][0] if likely else "PROJECT")})
@@ -172,7 +172,7 @@ def _print(
     rows = []
     for hit in told:
         where = names.get(next(iter(held.get(hit.id, ())), hit.project), "")
-        text = _words_of(memory, hit, query) if hit.type != "failure" else _and_fix(failing[hit.id])
+        text = _words_of(memory, hit, query, whole=whole) if hit.type != "failure" else _and_fix(failing[hit.id])
         id = failing[hit.id].failure.id if hit.id in failing else hit.id
         rows.append((short(memory, id), hit.type, _of_project(text, where, whole=whole)))
     blocks = [_lines_of(memory, hit, names.get(hit.project, ""), query) for hit in passages]
@@ -210,6 +210,15 @@ def _of_project(text: str, project: str, *, whole: bool) -> str:
     return told
 
 
+def _only_a_part(memory: Hardwon, type: str | None) -> str:
+    """That what was not found may have been said all the same, where sessions are searched."""
+    if type not in (None, "session", "passage") or not memory.exists:
+        return ""
+    if memory.config.search_sessions != "on":
+        return " What was said in sessions is not searched: `hardwon config search_sessions on`."
+    return " Of each session only a part can be searched; the agent's own files have the rest."
+
+
 def _need_known(memory: Hardwon, kind: str | None, status: str | None, agent: str | None) -> None:
     from hardwon.failures.fingerprint import FAMILIES
     from hardwon.model.attempt import Outcome
@@ -236,14 +245,17 @@ def _and_fix(row: Failing) -> str:
     return "; ".join(filter(None, (row_of(row), worked(row.failure, aged=False))))
 
 
-def _words_of(memory: Hardwon, hit: Hit, query: str) -> str:
-    """What an item says; of an attempt whose task has no word of the question, also where one was found."""
+def _words_of(memory: Hardwon, hit: Hit, query: str, *, whole: bool) -> str:
+    """What an item says, from where the question's words stand; of an attempt whose task has none, where one does."""
     from hardwon.recall.search import line_of_attempt
+    from hardwon.text.words import around
 
     if hit.type == "session":
-        return shown(hit.text, _CHARACTERS_OF_A_TASK)
+        return shown(around(shown(hit.text), query, _CHARACTERS_OF_A_TASK), _CHARACTERS_OF_A_TASK)
     found = line_of_attempt(memory.reading(), hit, query) if hit.type == "attempt" else ""
-    return f"“{shown(hit.text, 60)}”, with {shown(found, 160)}" if found else hit.text
+    if found:
+        return f"“{shown(hit.text, 60)}”, with {shown(found, 160)}"
+    return hit.text if whole else around(shown(hit.text), query, _LINES_OF_A_ROW * (room_of_tables() - _LEFT_OF_A_TEXT))
 
 
 def _lines_of(memory: Hardwon, hit: Hit, project: str, query: str) -> list[str]:
@@ -266,14 +278,10 @@ def _said_plainly(line: str) -> str:
 
 def _around(line: str, query: str, room: int) -> str:
     """A line cut to the room: its beginning, or else from where the question's words stand."""
-    from hardwon.text.words import terms, unique_terms
+    from hardwon.text.words import around
 
-    wanted = set(unique_terms(query))
-    best = max(wrapped(line, room - 4), key=lambda piece: len(wanted & set(terms(piece))))
-    if line.startswith(best) or best not in line:
-        return cut(line, room)
     mark = line[:2] if line[:2] in _SIGNS else ""
-    return cut(f"{mark}… {line[line.index(best) :]}", room)
+    return cut(mark + around(line[len(mark) :], query, room - len(mark)), room)
 
 
 def reindex(

@@ -255,8 +255,6 @@ def _lead(memory: Hardwon, report: Report, known: dict[str, int], screen: _Scree
 
 
 def _next(memory: Hardwon, screen: _Screen | None, project: str | None, *, examples: bool) -> list[tuple[str, str]]:
-    from hardwon.api.failing import waiting_fixes
-
     tells = screen is not None and bool(screen.failing or screen.briefing.lines)
     fails = screen is None or screen.met.errors > 0
     another = screen.another if screen and not project else ""
@@ -264,11 +262,7 @@ def _next(memory: Hardwon, screen: _Screen | None, project: str | None, *, examp
         return _steps(examples=True, another=another)
     alone = screen.project if screen and not screen.chosen else None
     id = alone.id if alone else None
-    waiting = (
-        memory.review.count(project=id),
-        len(waiting_fixes(memory.reading(), id)),
-        memory.review.count_said(project=id),
-    )
+    waiting = (*memory.review.counts(project=id), memory.review.count_said(project=id))
     return _steps(
         ids=tells,
         of=screen.of if screen else "",
@@ -369,7 +363,7 @@ def _if_not_known(memory: Hardwon, screen: _Screen) -> str:
     if not files or _is_known_here(memory):
         return ""
     of = f"What follows is of {shown(screen.project.name)}"
-    return bold(f"This folder is not known yet. {count(files, 'session')} of it can be read: `{command}`. {of}.")
+    return bold(f"This folder is not known yet. {count(files, 'session file')} of it can be read: `{command}`. {of}.")
 
 
 def _unread_below(memory: Hardwon) -> tuple[str, int]:

@@ -69,6 +69,11 @@ _LEARNED_FROM = {
 _OF_USERS = ("user", "asked", "said")
 """How the rules are called that draw on what people type."""
 _REPEATED = {"tool": "a command's output", "web": "a web page", "file": "a file"}
+_OF_TOOLS = frozenset(
+    "fixed-by-command missing-command refused-command large-file edited-together verified-by-command".split()
+)
+"""The rules that quote a tool's own answer."""
+_ANSWERED = {"tool": "the tool answered", "web": "a web page said", "file": "a file said"}
 _SAID = {"foreign": "somebody else said", "unsure": "the user, or a command's output under the user's heading, said"}
 _DOUBTS = {
     "corroborated": "several sessions agree",
@@ -148,6 +153,8 @@ def learned_from(rule: str, trust: str) -> str:
 
 def who_said(origin: str, rule: str = "") -> str:
     """Who spoke, and what they repeated."""
+    if origin in _ANSWERED and rule in _OF_TOOLS:
+        return _ANSWERED[origin]
     if origin in _REPEATED:
         return f"the {'user' if rule.startswith(_OF_USERS) else 'agent'} repeated {_REPEATED[origin]}"
     return _SAID.get(origin, f"the {origin} said")
@@ -290,7 +297,7 @@ def _waits(fix: Fix) -> bool:
 
 def _worth_telling(row: Failure, *, all: bool) -> list[Fix]:
     """Without what may be chance, unless all is asked for."""
-    from hardwon.api.failing import may_have_helped
+    from hardwon.briefing.asked import may_have_helped
 
     return [fix for fix in row.fixes if all or not _waits(fix) or may_have_helped(fix, row.command)]
 

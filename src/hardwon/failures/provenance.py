@@ -247,6 +247,7 @@ def _told(content: bytes) -> str:
 
 HOST = "names a host or an address"
 SOURCE = "changes where things are fetched from"
+SETTING = "changes which programs run, or how"
 HIDDEN = "hides characters"
 _DEPENDENCIES = "changes what is installed"
 
@@ -265,9 +266,17 @@ _HOST = lazy_pattern(
 )
 _ASKS_A_FORGE_WHO_ONE_IS = lazy_pattern(r"ssh -T git@(?:github\.com|gitlab\.com|bitbucket\.org)")
 _NAMES_A_SOURCE = lazy_pattern(
-    r"(?i)\b(?:\w*(?:index|registry|mirror|proxy|insteadof|askpass|preload|ssh_command|hookspath|extra_ca)\w*)[=\s:]"
-    r"|(?:^|\s)(?:NODE_OPTIONS|GOFLAGS|GOINSECURE|GONOSUMDB|GOPRIVATE|PYTHONSTARTUP|BASH_ENV|PROMPT_COMMAND|PATH)="
+    r"(?i)\b(?:\w*(?:index|registry|mirror|proxy|insteadof|extra_ca)\w*)[=\s:]"
+    r"|(?:^|\s)(?:GOINSECURE|GONOSUMDB|GOPRIVATE)="
 )
+_NAMES_A_SETTING = lazy_pattern(
+    r"(?i)\b(?:\w*(?:askpass|preload|ssh_command|hookspath)\w*)[=\s:]"
+    r"|(?:^|\s)(?:NODE_OPTIONS|GOFLAGS|PYTHONSTARTUP|BASH_ENV|PROMPT_COMMAND|PATH)="
+)
+_HARMLESS_FLAGS_OF_GO = lazy_pattern(
+    r"(?<!\S)GOFLAGS=(?:-(?:mod=(?:mod|vendor|readonly)|buildvcs=\w+|count=\d+|p=\d+|v|x|race|trimpath))(?=\s|$)"
+)
+"""They fetch from nowhere else and run nothing else."""
 
 _LOCAL = lazy_pattern(r"\.(?:\[[\w,-]+\])?|<file>|<id>|…")
 _HARMLESS_OPTION = lazy_pattern(
@@ -342,7 +351,10 @@ def danger_of_step(text: str) -> str:
         return why
     if _HOST.search(plain) and not _ASKS_A_FORGE_WHO_ONE_IS.fullmatch(plain.strip()):
         return HOST
-    return SOURCE if _NAMES_A_SOURCE.search(plain) or any(map(_configures, elements(plain))) else ""
+    plain = _HARMLESS_FLAGS_OF_GO.sub("", plain)
+    if _NAMES_A_SOURCE.search(plain):
+        return SOURCE
+    return SETTING if _NAMES_A_SETTING.search(plain) else next(filter(None, map(_configured, elements(plain))), "")
 
 
 def _plain(text: str) -> str:
@@ -353,15 +365,20 @@ def _plain(text: str) -> str:
     return text if _LOOK_ALIKES.isdisjoint(beyond_ascii(text)) else text.translate(LOOK_ALIKES)
 
 
-def _configures(command: Command) -> bool:
-    """Whether it says where a tool gets things from, or what it runs."""
+_SETTING_OF_A_SOURCE = lazy_pattern(r"(?:url|remote|http|https|submodule)\..*|.*proxy.*")
+
+
+def _configured(command: Command) -> str:
+    """Whether it says where a tool gets things from, or what it runs; empty if neither."""
     words = command.text.split()
     if command.program == "git":
         keys = [word.partition("=")[0] for at, word in enumerate(words) if at and words[at - 1] == "-c"]
         if command.subcommand == "config":
             keys += [word for word in command.targets if re.fullmatch(r"[A-Za-z][\w-]*\.\S*[A-Za-z]", word)]
-        return any(not _SETTING_OF_GIT.fullmatch(key.lower()) for key in keys if "/" not in key)
-    return tools.configures(program_family(command.program)) and any(word in _CONFIGURING for word in words[1:4])
+        keys = [key.lower() for key in keys if "/" not in key and not _SETTING_OF_GIT.fullmatch(key.lower())]
+        return (SOURCE if any(map(_SETTING_OF_A_SOURCE.fullmatch, keys)) else SETTING) if keys else ""
+    is_set = tools.configures(program_family(command.program)) and any(word in _CONFIGURING for word in words[1:4])
+    return SOURCE if is_set else ""
 
 
 # What is fetched by name.

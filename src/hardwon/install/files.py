@@ -207,15 +207,15 @@ class OwnFile:
         self._text = text
 
     def installed(self, old: str | None) -> tuple[str, list[str]]:
-        if old is not None and not _is_ours(old):
+        if old is not None and not is_own(old):
             raise HardwonError("Hardwon did not write this file: move it away, then install again")
         return self._text, ["."]
 
     def removed(self, old: str, made: list[str]) -> str | None:  # noqa: ARG002 - as for settings
-        return None if _is_ours(old) else old
+        return None if is_own(old) else old
 
     def ours(self, old: str) -> list[tuple[str, str]]:
-        found = _COMMAND.search(old) if _is_ours(old) else None
+        found = _COMMAND.search(old) if is_own(old) else None
         words = json.loads(found[2]) if found else []
         return [(event, shlex.join([*words, event, "--agent", self._agent])) for event in EVENTS] if words else []
 
@@ -234,7 +234,8 @@ def plugin(source: str, agent: str, where: Where) -> str:
     return head + _COMMAND.sub(lambda found: found[1] + line, text)
 
 
-def _is_ours(text: str) -> bool:
+def is_own(text: str) -> bool:
+    """Whether a file is ours alone: its first line says so."""
     first = text.split("\n", 1)[0]
     return WRITTEN in first or _FORMERLY_WRITTEN in first
 

@@ -54,11 +54,17 @@ def with_item(text: str, node: Node, value: object) -> str:
 
 
 def without(text: str, parent: Node, child: Node) -> str:
-    """The text without a list's value or an object's member; comments around it stay."""
+    """The text without a list's value or an object's member, as it was before `with_...`; comments around it stay."""
     assert parent.items is not None
+    starts = [at for _, at in parent.keys] if parent.keys is not None else [item.start for item in parent.items]
     at = next(at for at, item in enumerate(parent.items) if item is child)
-    start = parent.keys[at][1] if parent.keys is not None else child.start
-    end = child.end
+    start, end = starts[at], child.end
+    if at and _is_plain(text[parent.items[at - 1].end : start]):
+        return text[: parent.items[at - 1].end] + text[end:]
+    if not at and len(starts) > 1 and _is_plain(text[end : starts[1]]):
+        return text[:start] + text[starts[1] :]
+    if not at and len(starts) == 1 and _is_plain(text[parent.start + 1 : start] + text[end : parent.end - 1]):
+        return text[: parent.start + 1] + text[parent.end - 1 :]
     after = _SPACE.match(text, end).end()  # type: ignore[union-attr]
     if text[after : after + 1] == ",":
         text = text[:after] + text[after + 1 :]
@@ -67,6 +73,11 @@ def without(text: str, parent: Node, child: Node) -> str:
         text = text[:comma] + text[comma + 1 :]
         start, end = start - 1, end - 1
     return _cut(text, start, end)
+
+
+def _is_plain(between: str) -> bool:
+    """Whether no comment stands there."""
+    return not between.strip(BLANK + ",")
 
 
 def _cut(text: str, start: int, end: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import shutil
 import stat
 from contextlib import suppress
@@ -19,7 +20,7 @@ from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.home import FORMER_NAME, private_folder
 from hardwon.install.agents import AGENTS, Agent
 from hardwon.install.command import Where, is_former
-from hardwon.install.files import File, formerly_written
+from hardwon.install.files import File, formerly_written, is_own
 
 # What was made in other programs' settings, written down so that this can be taken out again and nothing else.
 
@@ -38,6 +39,8 @@ class Record(Struct, omit_defaults=True):
     """Whether the file was there before us."""
     folders: list[str] = []
     """Those that were made for it, the innermost first."""
+    backup: str = ""
+    """The name of the file with what was there right before us; empty where it is the plain one."""
 
 
 def record_of(home: Path, settings: Path) -> Record:
@@ -160,7 +163,7 @@ def _paths(agent: Agent, where: Where) -> list[Path]:
 def _without_us(file: File, old: str, record: Record) -> str | None:
     """As it was before, to the byte, if nobody has changed it since; else without what is ours."""
     if record.after == _hash(old):
-        before = content(_backup_of(file.path)) if record.existed else None
+        before = content(_backup_of(file.path, record)) if record.existed else None
         if before is not None or not record.existed:
             return before
     left = file.removed(old, record.made)
@@ -185,73 +188,89 @@ def moving_over(where: Where) -> list[tuple[Agent, list[Change]]]:
 
 
 def apply(changes: list[Change], home: Path) -> list[Path]:
-    """Make the changes; returns the backups of what was there. Raises HardwonError, and leaves that file as it was."""
+    """Make the changes; returns backups of what was changed. Raises HardwonError, and leaves that file as it was."""
     backups = []
     missing = [[str(folder) for folder in change.path.parents if not folder.exists()] for change in changes]
     for change, folders in zip(changes, missing, strict=True):
         with _told(change.path):
             if content(change.path) != change.old:
                 raise HardwonError("another program changed it in the meantime: try again")
-            _take_out(change, home) if change.made is None else _put_in(change, home, folders)
-            backups += [backup] if (backup := _backup_of(change.path)).exists() else []
+            backup = _take_out(change, home) if change.made is None else _put_in(change, home, folders)
+            backups += [backup] if backup is not None else []
     return backups
 
 
-def _put_in(change: Change, home: Path, folders: list[str]) -> None:
-    """Write it, and down what is needed to undo it; the backup is what was there before the first time."""
+def _put_in(change: Change, home: Path, folders: list[str]) -> Path | None:
+    """Write it, and down what is needed to undo it; the backup of what others wrote, if they have since we did."""
     assert change.new is not None
-    known, backup = record_of(home, change.path), _backup_of(change.path)
-    is_first = not known.after and not change.is_ours_already
+    known = record_of(home, change.path)
+    is_first = not change.is_ours_already
+    """Also where the file was replaced by one without us."""
+    is_untouched = known.after == _hash(change.old or "")
+    kept, is_new = (None, False) if is_untouched and not is_first else _kept(change)
     record = Record(
-        made=list(dict.fromkeys([*known.made, *(change.made or ())])),
+        made=list(dict.fromkeys([*(() if is_first else known.made), *(change.made or ())])),
+        after=_hash(change.new) if is_first or is_untouched else known.after,
         existed=change.old is not None if is_first else known.existed,
         folders=known.folders or folders,
+        backup=(kept.name if kept else "") if is_first else known.backup,
     )
-    if is_first or known.after == _hash(change.old or ""):
-        record.after = _hash(change.new)
-    is_new = is_first and change.old is not None
     try:
-        if is_new:
-            _set_aside(backup)
-            shutil.copy2(change.path, backup)
         _keep(home, change.path, record)
         change.path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(change.path, change.new, shared=True)
     except OSError:
-        if is_new:
-            backup.unlink(missing_ok=True)
+        if is_new and kept:
+            kept.unlink(missing_ok=True)
         _remove_folders(folders)
         _keep(home, change.path, known if known != Record() else None)
         raise
+    return kept
 
 
-def _take_out(change: Change, home: Path) -> None:
-    """Write what is left without us, and clear away what is no longer needed."""
-    record, backup = record_of(home, change.path), _backup_of(change.path)
+def _take_out(change: Change, home: Path) -> Path | None:
+    """Write what is left without us, and clear away what is no longer needed; the backup, unless all is as it was."""
+    record = record_of(home, change.path)
+    is_untouched = record.after == _hash(change.old or "")
+    kept = None
     if change.new is None:
         change.path.unlink(missing_ok=True)
         _tidy(change.path.parent)
         _remove_folders(record.folders)
     else:
+        is_restored = is_untouched and content(_backup_of(change.path, record)) == change.new
+        kept = None if is_restored else _kept(change)[0]
         write_whole(change.path, change.new, shared=True)
-    if record.after == _hash(change.old or ""):  # it is as it was, and the backup says no more
-        backup.unlink(missing_ok=True)
+    if is_untouched and kept is None:  # it is as it was, and the backup says no more
+        _backup_of(change.path, record).unlink(missing_ok=True)
     _keep(home, change.path, None)
+    return kept
 
 
 def _hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def _backup_of(path: Path) -> Path:
-    return path.with_name(path.name + BACKUP)
+def _backup_of(path: Path, record: Record) -> Path:
+    return path.with_name(record.backup or path.name + BACKUP)
 
 
-def _set_aside(backup: Path) -> None:
-    """A backup of an earlier time is never overwritten."""
-    if backup.exists():
-        number = next(number for number in count(1) if not backup.with_name(f"{backup.name}-{number}").exists())
-        backup.rename(backup.with_name(f"{backup.name}-{number}"))
+def _kept(change: Change) -> tuple[Path | None, bool]:
+    """(a backup of what the change is about to write over, whether it was made for it); an earlier one stays.
+
+    A file that is ours alone has nothing to be kept.
+    """
+    if change.old is None or is_own(change.old):
+        return None, False
+    at = plain = change.path.with_name(change.path.name + BACKUP)
+    for number in count(1):
+        if not os.path.lexists(at):
+            break
+        if at.is_file() and not at.is_symlink() and at.read_bytes() == change.old.encode():
+            return at, False
+        at = plain.with_name(f"{plain.name}-{number}")
+    shutil.copy2(change.path, at)
+    return at, True
 
 
 def _remove_folders(folders: list[str]) -> None:

@@ -219,7 +219,7 @@ def _care(looked: _Looked) -> Iterator[Metric]:
     waiting = tallies.queue(looked.db, looked.window)
     yield Metric(
         name="queue", title="waiting for review", group=CARE, unit="count", value=float(sum(waiting)), n=sum(waiting),
-        of="lessons, contradictions", better="down",
+        of="lessons, contradictions, fixes", better="down",
     )  # fmt: skip
     counted = looked.sessions
     yield Metric(

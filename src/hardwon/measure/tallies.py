@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from hardwon.briefing.asked import waiting_fixes
 from hardwon.model.metric import Rate, rate
 from hardwon.store.database import Database, Row
 from hardwon.store.read import ROW_OF_A_LIST
@@ -193,14 +194,14 @@ def forecasts(db: Database, window: Window) -> list[Forecast]:
     return [Forecast(confidence, {0: False, 1: True}.get(int(ended)), int(n)) for confidence, ended, n in rows]
 
 
-def queue(db: Database, window: Window) -> tuple[int, int]:
-    """(lessons, contradictions) that wait for a person, as `review` lists them."""
+def queue(db: Database, window: Window) -> tuple[int, int, int]:
+    """(lessons, contradictions, fixes) that wait for a person, as `review` lists them."""
     named, values = window.named()
     lessons = _number(db, f"SELECT count(*) FROM lesson WHERE status = 'candidate'{named}", values)
     held = "JOIN conflict_member m ON m.conflict = c.id JOIN lesson l ON l.id = m.lesson AND l.project = ?"
     between = held if window.project else ""
     conflicts = _number(db, f"SELECT count(DISTINCT c.id) FROM conflict c {between} WHERE c.status = 'open'", values)
-    return lessons, conflicts
+    return lessons, conflicts, len(waiting_fixes(db, window.project or None))
 
 
 class Again(NamedTuple):

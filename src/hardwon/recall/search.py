@@ -34,7 +34,7 @@ from hardwon.recall.fusion import (
 from hardwon.store import attempts
 from hardwon.store.database import Database, marks
 from hardwon.store.fulltext import TYPES
-from hardwon.text.words import terms, unique_terms
+from hardwon.text.words import as_typed, terms, unique_terms
 
 if TYPE_CHECKING:
     from hardwon.recall.embedder import Embedder
@@ -364,15 +364,9 @@ def without_weak(found: SearchResults) -> SearchResults:
     return replace(found, hits=[hit for hit in found.hits if hit.score >= best / 2])
 
 
-def as_typed(text: str) -> re.Pattern[str] | None:
-    """Finds the word of a question of one word."""
-    word = text.strip() if len(text.split()) == 1 else ""
-    return re.compile(rf"(?<!\w){re.escape(word)}(?:e?s)?(?!\w)", re.IGNORECASE) if word else None
-
-
 def _having_the_word(query: Query, found: list[_Found]) -> list[_Found]:
-    """Of a question of one word: where some have it as it was typed, what has only its stem (`command` for
-    `commander`) or a part of it (`use` for `useEffectOnce`) goes."""
+    """Of a question of one word or one command: where some have it as it was typed, what has only its stem (`command`
+    for `commander`), a part of it (`use` for `useEffectOnce`) or another pair (`git -C` for `od -c`) goes."""
     typed = as_typed(query.text)
     return [each for each in found if typed and typed.search(each.item.text)] or found
 

@@ -128,6 +128,12 @@ _OFTEN = 3
 """So many times it is no slip of somebody who tried a hook."""
 
 
+def slips(runs: Sequence[Row]) -> list[Row]:
+    """The runs that failed because they were given no JSON, where these are few: nothing is to be done about them."""
+    garbage = [run for run in runs if run[5].startswith(_NO_JSON)]
+    return garbage if len(garbage) < _OFTEN else []
+
+
 def hooks(runs: Sequence[Row], days: int) -> list[Check]:
     """What the hooks did lately, from rows of `hook_run`."""
     if not runs:
@@ -148,7 +154,7 @@ def hooks(runs: Sequence[Row], days: int) -> list[Check]:
         on = f"{_last_of(errors, days)}: {one_line(errors[-1][5])}. The agent went on without an answer"
         checks.append(Check("hook errors", False, f"{on}; if it goes on, report it with this line"))
     if garbage:
-        often = len(garbage) >= _OFTEN
+        often = not slips(garbage)
         todo = f"report it with this line ({_NO_JSON})" if often else "nothing to do unless it comes again"
         why = "whoever called it gave it no JSON, and it said nothing"
         checks.append(Check("hook input", not often, f"{_last_of(garbage, days)}: {why}; {todo}"))

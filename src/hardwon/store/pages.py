@@ -425,7 +425,7 @@ def _waiting(project: str | None, rule: str, session: str) -> Conditions:
 
 
 def candidates_by_rule(db: Database, project: str | None) -> list[tuple[str, int]]:
-    where = Conditions().add("status = 'candidate'").equal("project", project)
+    where = Conditions().add("status = 'candidate' AND rule <> ''").equal("project", project)
     rows = db.query(
         f"SELECT rule, count(*) FROM lesson {where.sql} GROUP BY rule ORDER BY count(*) DESC, rule", where.values
     )
@@ -514,7 +514,7 @@ class Back(NamedTuple):
         """Of a fix that worked in some sessions."""
         met = max(self.again + 1, worked)
         where = f"all {met}" if worked == met else f"{worked} of the {met}"
-        since = f"It worked in {where} sessions that met the error since a fix was first found"
+        since = f"It worked in {where} sessions that met the error, from the one on that first found a fix"
         return f"{since}; {self.who_was_told}"
 
     @property

@@ -146,6 +146,8 @@ _PREFIX = r"(?<![^\s\"'`(\[{<=,:;/\\])(?:--?|[@.])(?=[^\W\d_])"
 _CHUNK = lazy_pattern(f"{_NAME}|{_PREFIX}{_NAME}")
 _CHUNK_OR_NOT = lazy_pattern(rf"[^\W_]{{1,16}}[nN]['’][tT](?!\w)|{_NAME}|{_PREFIX}{_NAME}")
 
+_WORDS = lazy_pattern(r"\S+")
+_BEGINS_A_PART = lazy_pattern(r"[ /\\]")
 _PATH_SEPARATOR = lazy_pattern(r"[/\\]+")
 _SPLITS: tuple[str | re.Pattern[str], ...] = (
     "/",
@@ -183,13 +185,72 @@ def overlap(a: str, b: str) -> float:
     return len(terms_a & terms_b) / len(union) if union else 0.0
 
 
+_OPTION = lazy_pattern(r"--?[^\W\d_][\w-]*")
+_MOST_NAMES = 2
+"""Before the options of a question that is a command: a program, and what it is to do."""
+
+
+def as_typed(text: str) -> re.Pattern[str] | None:
+    """Finds what a question of one word, or of a program and its options, asks for; None for other questions.
+
+    A program may have other options, too. In these `-c` and `-C` are two.
+    """
+    words = text.split()
+    options = [word for word in words if _OPTION.fullmatch(word)]
+    names = words[: len(words) - len(options)]
+    if not words or len(names) > (_MOST_NAMES if options else 1) or any(word in options for word in names):
+        return None
+    if not options:
+        return re.compile(rf"(?<!\w){re.escape(names[0])}(?:e?s)?(?!\w)", re.IGNORECASE)
+    program = r"\s+".join(map(re.escape, names))
+    if not program:
+        return re.compile(r"[^\n]*?".join(rf"(?<![\w-]){re.escape(option)}(?![\w-])" for option in options))
+    here = "".join(rf"(?=[^|;&\n]*?\s{re.escape(option)}(?![\w-]))" for option in options)
+    nearest = "|".join(map(re.escape, options))
+    return re.compile(rf"(?<![\w.-])(?i:{program})(?!\w){here}[^|;&\n]*?\s(?:{nearest})(?![\w-])")
+
+
 def fitting(lines: Sequence[str], query: str, number: int) -> list[str]:
-    """The few lines in a row that hold most of the question's words."""
-    wanted = set(unique_terms(query))
-    worth = [len(wanted & set(terms(line))) for line in lines]
+    """The few lines in a row that hold most of the question's words, or what was typed."""
+    wanted, typed = set(unique_terms(query)), as_typed(query)
+    worth = [(typed is not None and typed.search(line) is not None, len(wanted & set(terms(line)))) for line in lines]
     best = worth.index(max(worth)) if worth else 0
     first = max(0, min(best - 1, len(lines) - number))
     return list(lines[first : first + number])
+
+
+def around(line: str, query: str, room: int) -> str:
+    """A line from where the question's words stand, if they do not stand within the room; else the whole."""
+    start, end = _asked_for(line, query, room - 4)  # less the signs of what is cut
+    if end <= room - 2:
+        return line
+    first = max(start - max(0, room - 2 - (len(line) - start)), 0)  # what is before it, where the rest is short
+    begins = _BEGINS_A_PART.search(line, first, start) if first < start else None
+    return f"… {line[begins.end() if begins else start :].lstrip()}"
+
+
+def _asked_for(line: str, query: str, room: int) -> tuple[int, int]:
+    """Where that stands in a line: as it was typed, or else most of the words within the room."""
+    typed = as_typed(query)
+    if typed is not None and (found := typed.search(line)):
+        return found.span()
+    wanted = set(unique_terms(query))
+    held = [(*_within(word, query), wanted & set(terms(word[0]))) for word in _WORDS.finditer(line)]
+    held = [each for each in held if each[2]]
+    best, most = (0, 0), len(set().union(*(each[2] for each in held if each[1] <= room)))  # the beginning, if it does
+    for at, (start, _, _) in enumerate(held):
+        near = [each for each in held[at:] if each[1] <= start + room]
+        if (many := len(set().union(*(each[2] for each in near)))) > most:
+            best, most = (start, near[-1][1]), many
+    return best
+
+
+def _within(word: re.Match[str], query: str) -> tuple[int, int]:
+    """Where a word of the question stands in a longer one, such as a path; else the whole of it."""
+    for asked in query.casefold().split():
+        if (at := word[0].casefold().find(asked)) >= 0:
+            return word.start() + at, word.start() + at + len(asked)
+    return word.span()
 
 
 def _fold(text: str) -> str:

@@ -141,7 +141,7 @@ _TEMPLATES = _environment()
 def shown(template: str, request: Asked, memory: Hardwon, **context: Any) -> Response[str]:
     """A page with the frame around it."""
     caller = permissions.of(request)
-    waiting = memory.review.count() if not caller.limited else 0
+    waiting = browse.counted(memory, ("waiting",), memory.review.count) if not caller.limited else 0
     html = _TEMPLATES.get_template(template).render(
         here=request.url.path,
         may=caller.scopes,

@@ -14,6 +14,7 @@ from hardwon.api import Hardwon
 from hardwon.api.lessons import Lessons, untold
 from hardwon.api.review import Review, Waiting
 from hardwon.api.store import Store
+from hardwon.briefing.asked import waiting_fixes
 from hardwon.errors import NotFound
 from hardwon.harvest.walk import Progress
 from hardwon.model.lesson import KINDS, STATUSES, Kind
@@ -27,6 +28,7 @@ from hardwon.serve.problems import Refused
 from hardwon.serve.resources.lessons import may_decide, visible
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, pool, reading
 from hardwon.serve.routes import page as cut
+from hardwon.text.shown import remedy
 from hardwon.text.words import overlap
 
 _FOUND = 50
@@ -245,6 +247,7 @@ def candidate(
             edit=edit,
             kinds=KINDS,
             conflicts=memory.review.conflicts(project=holder),
+            fixes=_fixes(memory, holder) if not (caller.limited or rule or session) else [],
             said=_said(memory, holder) if not (caller.limited or rule or session) else [],
             work=of_home(memory.home, "review"),
         )
@@ -257,6 +260,24 @@ class SaidSentence(NamedTuple):
     project: str
     session: str
     message: int
+
+
+class WaitingFix(NamedTuple):
+    """A fix that a person is asked about, and the failure that it may have helped against."""
+
+    id: str
+    text: str
+    why: str
+    failure: str
+    error: str
+
+
+def _fixes(memory: Hardwon, project: str | None) -> list[WaitingFix]:
+    found = waiting_fixes(memory.reading(), project) if memory.exists else []
+    return [
+        WaitingFix(fix.id, remedy(fix.steps, fix.succeeded_as), fix.untrusted, row.id, row.error)
+        for row, fix in found[:_QUEUE]
+    ]
 
 
 def _said(memory: Hardwon, project: str | None) -> list[SaidSentence]:
@@ -280,6 +301,19 @@ def decide_said(request: Asked) -> Redirect:
         (review.keep_said if decision == "promote" else review.drop_said)(sent.get("said", ""))
         events = [event.number for event in reversed(review.history()) if event.number > last]
     return then(url("review", **_kept(sent), did=decision, undo=".".join(map(str, events))))
+
+
+@action("/review/fix")
+def decide_fix(request: Asked) -> Redirect:
+    """Whether sessions are told of a fix."""
+    sent, caller = frame.form(request), permissions.of(request)
+    caller.need_whole_store()
+    decision, id = sent.get("decision", ""), sent.get("fix", "")
+    if decision not in ("promote", "reject") or not id.startswith("X"):
+        raise bad("no such decision")
+    with pool(request).writing() as memory:
+        event = getattr(Review(memory, caller.actor), decision)(id)
+    return then(url("review", **_kept(sent), did=decision, undo=str(event)))
 
 
 @action("/review/all")
@@ -393,6 +427,7 @@ router = Router(
         candidate,
         decide_all,
         decide_said,
+        decide_fix,
         undo,
         settle,
         decide_candidate,
