@@ -274,6 +274,13 @@ def test_of_several_lines_one_that_was_printed_is_told_the_most_frequent_of_equa
     assert example(["no tide in ebb", *["no tide in flow"] * 2], "go") == "no tide in flow"
 
 
+def test_of_findings_that_a_screen_ran_together_the_first_is_told() -> None:
+    output = (
+        "# reef/tide\nsrc/tide.go:8:3: possible misuse of reef.Pointersrc/tide.go:9:2: possible misuse of reef.Gauge"
+    )
+    assert shown(output, "go vet ./...").endswith("src/tide.go:8:3: possible misuse of reef.Pointer")
+
+
 @given(st.text(max_size=400))
 def test_whatever_it_says_it_is_one_short_line(text: str) -> None:
     found = fingerprint(f"Error: {text}", "make")
@@ -296,7 +303,11 @@ def test_a_module_that_git_could_not_read_is_told_with_what_git_said() -> None:
 @pytest.mark.parametrize(
     ("command", "line", "told"),
     [
-        ("git fetch origin && git merge origin/main", "CONFLICT (content): Merge conflict in reef.ts", "git merge"),
+        (
+            "git fetch origin && git merge origin/main",
+            "CONFLICT (content): Merge conflict in reef",
+            "git merge origin/main",
+        ),
         (
             "git add TIDE.md && git commit -m x && git push",
             "fatal: pathspec 'TIDE.md' did not match",

@@ -76,6 +76,8 @@ def told(output: str, command: str) -> str:
         ("A subdirectory or file tides already exists.", "mkdir tides && pwsh -File tides/run.ps1", "mkdir tides"),
         ("Error: the pump is dry", "rm -rf build && python pump.py", "python pump.py"),
         ("fatal: Needed a single revision", "git rev-parse --short HEAD ebb", "git rev-parse --short HEAD ebb"),
+        ("fatal: Needed a single revision", "git rev-parse --short origin/ebb", "git rev-parse --short origin/ebb"),
+        ("npm error could not determine executable to run", "npx --yes tidelint reef.yml", "npx tidelint reef.yml"),
         ("error: unknown option `cached'", "git status --cached && git diff --cached", "git status"),
         (_TYPED_INTO_IT, "python <<EOF\nimport tides,\nEOF", "python"),
     ],

@@ -205,11 +205,12 @@ def told_command(command: str, line: str = "", *, family: str = "", where: bool 
     if where and said and len(meant) == 1 and not _PLACE.search(line):
         said = _which(said, meant[0], line)
     if tools.asks_elsewhere(said.partition(" ")[0]):
-        said = " ".join(itertools.takewhile(lambda word: "/" not in word and ":" not in word, said.split()))
+        said = " ".join(itertools.takewhile(lambda word: not _MAY_BE_A_HOST.search(word), said.split()))
     return presentable(said.lstrip("(")) if not tools.danger(said) else ""
 
 
 _SAYS_WHICH_ONE = lazy_pattern(r"[\d'\"`]")
+_MAY_BE_A_HOST = lazy_pattern(r"^(?!(?:origin|upstream)/[\w.-]+$).*[/:]")
 _NOT_A_WORD = lazy_pattern(r"[\n\"'`$<>|(){}]")
 
 

@@ -71,6 +71,7 @@ _LAST_WORDS = lazy_pattern(
     r"|(?<=[\])])(?=\S)[\w./\\…-]+:\d+:\d+:? (?:error|warning) .*$"
 )
 """What touches a line and is none of it: a builder's or a shell's last words, the next finding, an older screen."""
+_FINDING = lazy_pattern(r"(\S{3,}?):\d+:\d+:? ")
 _BROKEN_NAME = lazy_pattern(r"^((?:[^']|'[^']*')*) '[^']*$")
 _MORE_ABOUT_IT = lazy_pattern(r"\s*\((?:<url>|https?:?)[^)\s]*\)?(?: \[[^\]]*\]?)?$")
 _OF_PROJECT = lazy_pattern(r"\s+\[[^\]\s]*(?:proj(?:::[^\]]*)?\])?$|(?<=[.!?]) \w{1,3}$")
@@ -160,6 +161,9 @@ def _telling(found: Fingerprint) -> Told:
 
 def _unglued(line: str) -> str:
     """A line without another one that touches it."""
+    place = _FINDING.match(line)
+    if place and (again := line.find(f"{place[1]}:", place.end())) > 0:
+        line = line[:again]  # the next finding in the same file
     line, touched = _LAST_WORDS.subn("", line)
     if touched and (broken := _BROKEN_NAME.search(line)):
         line = f"{broken.group(1)}…"

@@ -480,12 +480,18 @@ def gist(line: str, longest: int = 48) -> str:
     for at, word in enumerate(_unassigned(found[-1].text).split()):
         if is_script and at and word.startswith("-") and found[-1].subcommand not in kept:
             continue  # how it is to be run: `bash -x deploy.sh`
+        if word in _SAYS_YES and at and kept[-1:] in _RUNNERS:
+            continue
         if word.startswith("-") and not (word == "-m" and kept and base(kept[-1]).startswith("python")):
             break
         if word[:1] in "\"'<" or "…" in word or "$(" in word or "`" in word or (at and word.isdigit()):
             break
         kept.append(word)
     return brief(" ".join(kept), longest)
+
+
+_RUNNERS = (["npx"], ["bunx"], ["pnpx"], ["uvx"])
+_SAYS_YES = ("-y", "--yes", "--bun")
 
 
 def _unassigned(text: str) -> str:
