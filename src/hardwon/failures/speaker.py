@@ -216,7 +216,7 @@ _NOT_A_WORD = lazy_pattern(r"[\n\"'`$<>|(){}]")
 
 def _whole(one: Command) -> str:
     """A short command with all of its arguments, for an error that says nothing of what it is about."""
-    plain = not _NOT_A_WORD.search(one.text)
+    plain = not _NOT_A_WORD.search(one.text) and not tools.danger(one.text)
     return tools.brief(one.text) if plain and len(one.text) <= _CHARACTERS_WITH_A_PLACE else ""
 
 
