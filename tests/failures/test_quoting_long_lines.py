@@ -46,6 +46,12 @@ def test_the_sentence_that_names_something_stays() -> None:
     assert "'/reef-tides' is already in use" in line
 
 
+def test_of_a_long_quote_the_beginning_stays_and_what_is_said_of_it() -> None:
+    said = "InvalidOperationException : The LINQ expression 'DbSet<Gauge>()    .Where(g => (int)g.Tide == 0 && g.Now <"
+    line = shown(f"{said}= @now)' could not be translated at all by the store of the northern reef", "dotnet run")
+    assert "'DbSet<Gauge>() …' could not be translated" in line
+
+
 def test_the_class_of_a_test_goes_before_what_it_found() -> None:
     test = "NorthernReefGaugeStationTests.Unassigned_Gauge_Appears_On_The_Dashboard_Of_The_Station"
     line = shown(

@@ -413,6 +413,7 @@ _SHORTENED = (
     (lazy_pattern(r"(?<=\w)\([^()'\"]{8,}\)(?=['\"])"), "(…)"),
     (lazy_pattern(r"(?<=\w)<[^'\"]{12,}>(?=['\"?])"), "<…>"),
     (lazy_pattern(r"^…/(?=[^\\/:]+:)"), ""),
+    (lazy_pattern(r"(?<!\w)(['\"])([^\s'\"]{8,48}) [^'\"]{24,}\1(?!\w)"), r"\1\2 …\1"),
 )
 _NEXT_SENTENCE = lazy_pattern(r"(?<=[\w)'\"`>][.!?])\s+(?=[\"'`(]?[A-Z])")
 _LEAST_FIRST_SENTENCE = 40
