@@ -80,7 +80,7 @@ class Chances:
     def of(self, one: Likely) -> Chance:
         visits = one.visits or (one.row.last_seen,)
         since, last = self.age(one.row.first_seen), self.age(max(visits))
-        again = min(one.row.sessions - 1, since - last)
+        again = min((noticed(one) or 1) - 1, since - last)
         mistake = one.row.family in CODE_FAMILIES and not _is_of_surroundings(one.row.error)
         rate = round(min(0.5, self._rate * (_RATE_OF_MISTAKES if mistake else 1)), 3)
         value = comes_back(again, since - last if again else 0, since, rate, _GONE_MISTAKES if mistake else _GONE)
@@ -89,6 +89,11 @@ class Chances:
     def age(self, at: int) -> int:
         """In sessions: 0 for what the last one met."""
         return max(0, len(self._starts) - bisect_right(self._starts, at))
+
+
+def noticed(one: Likely) -> int:
+    """In how many sessions the agent was told of it; a pipe may have hidden it in others, and stopped nobody."""
+    return len(one.visits) if len(one.visits) < failures.MAX_VISITS else one.row.sessions
 
 
 @lru_cache(maxsize=4096)  # a replay asks again for every session
@@ -193,8 +198,12 @@ def _judged(
 ) -> tuple[_Judged, dict[str, list[FixRow]]]:
     """The failures of a project, whatever the task, and what worked against each."""
     known = kept(db, failures.likely, project, _FAILURES_CONSIDERED, among)
-    met = kept(db, failures.met_in, project)
-    chances = Chances(met.errors, met.different, starts, [one.row.first_seen for one in known])
+    if len(known) < _FAILURES_CONSIDERED:
+        sessions_each = [noticed(one) for one in known if one.row.family != "agent"]
+        errors, different = sum(sessions_each), sum(map(bool, sessions_each))
+    else:
+        errors, different, _ = kept(db, failures.met_in, project)
+    chances = Chances(errors, different, starts, [one.row.first_seen for one in known])
     found: _Judged = []
     for one in known:
         reason = _not_told(one.row.error, one.row.signature, one.row.family, one.row.command)

@@ -50,7 +50,7 @@ FAILURES_TOLD = 16
 SPARE_OF_EACH = 8
 """The next best lessons, and the next best failures, that may take the place of a line that is withheld."""
 SPARE_LINES = 16
-LEAST_CHANCE, LEAST_CHANCE_OF_THE_FIRST = 0.045, 0.02
+LEAST_CHANCE, LEAST_CHANCE_OF_THE_FIRST = 0.04, 0.02
 """What a failure's line needs, and the likeliest of them: where errors do not come back that is the only one."""
 LEAST_CHANCE_OF_A_FIX = 0.005
 """That a failure comes back, where a lesson says what worked against it: other lessons do not fade like that."""

@@ -21,7 +21,7 @@ from hardwon.failures.signature import signature
 from hardwon.failures.told import error_line, is_refusal, says_what_failed
 from hardwon.failures.tools import checks, lists, looks, shows
 from hardwon.failures.turns import OF_A_SCREEN, Turn, turns
-from hardwon.model.failure import Fix, Occurrence, Step, Tried
+from hardwon.model.failure import UNNOTICED, Fix, Occurrence, Step, Tried
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult, Transcript
 from hardwon.sessions import loss, reader
 from hardwon.text.normalise import lazy_pattern
@@ -649,7 +649,7 @@ def occurrence(turn: Turn) -> Occurrence | None:
         at=turn.at,
         tool=turn.call.name,
         command=command,
-        exit_code=result.exit_code,
+        exit_code=UNNOTICED if result.evidence == "piped" else result.exit_code,
         fingerprint=found.id,
         family=found.family,
         error_type=found.error_type,

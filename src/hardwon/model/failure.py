@@ -19,6 +19,10 @@ FOREIGN = "from somebody else's session"
 """Why it counts for nothing, neither for the fix nor against it."""
 
 
+UNNOTICED = 0
+"""The exit code of a failed call whose agent was told that it had passed: that of what it was piped into."""
+
+
 class Occurrence(Struct, frozen=True, kw_only=True):
     """One failed call."""
 

@@ -9,7 +9,18 @@ import msgspec
 
 from hardwon import home
 from hardwon.failures.fingerprint import VERSION
-from hardwon.model.failure import FETCHES, FOREIGN, GOT_PAST, HINTED, OFFERED, PROPOSED, Fix, Occurrence, Step
+from hardwon.model.failure import (
+    FETCHES,
+    FOREIGN,
+    GOT_PAST,
+    HINTED,
+    OFFERED,
+    PROPOSED,
+    UNNOTICED,
+    Fix,
+    Occurrence,
+    Step,
+)
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, batches, insert, marks
 from hardwon.store.read import FAMILIES_BY_KIND, FIXES_OF_KIND, FixOfKind, for_any_file
@@ -26,7 +37,7 @@ PROVED_BY_ANOTHER = (HINTED, COINCIDENCE)
 """Doubts that end when a second session comes to the same fix."""
 _OFFERED = (OFFERED, OFFERED.replace("Hardwon", home.FORMER_NAME.title()))
 """As it stands in stores of any age."""
-_MAX_VISITS = 20
+MAX_VISITS = 20
 _MAX_EXAMPLES = 64
 """Newest occurrences whose words an error is told with."""
 _MAX_OCCURRENCES_TOLD = 20
@@ -76,7 +87,7 @@ class Likely(NamedTuple):
     place: str
     """Where it was met last."""
     visits: tuple[int, ...]
-    """When the newest sessions that met it did so, the latest first."""
+    """When the newest sessions that met and noticed it did so, the latest first."""
 
 
 class FixRow(NamedTuple):
@@ -314,8 +325,8 @@ def _refresh_projects(db: Database, id: str) -> str:
     db.execute("DELETE FROM failure_in_project WHERE failure = ? AND project IN (SELECT p.id FROM project p)", (id,))
     met: dict[str | None, list[Row]] = {}
     for row in db.query(
-        "SELECT o.project, o.root, o.at, o.command, o.agent, coalesce(s.path, ''), o.message_index, o.words "
-        "FROM occurrence o LEFT JOIN session s ON s.id = o.source WHERE o.failure = ? "
+        "SELECT o.project, o.root, o.at, o.command, o.agent, coalesce(s.path, ''), o.message_index, o.words, "
+        "o.exit_code FROM occurrence o LEFT JOIN session s ON s.id = o.source WHERE o.failure = ? "
         "ORDER BY o.at, o.source, o.position",
         (id,),
     ):
@@ -355,9 +366,9 @@ def _words(rows: list[Row], family: str) -> str:
 
 
 def _visits(rows: list[Row]) -> str:
-    """The last time in each of the newest sessions; `rows` are in the order of time."""
-    last = {row[0]: row[1] for row in rows}
-    return ",".join(map(str, sorted(last.values(), reverse=True)[:_MAX_VISITS]))
+    """The last time in each of the newest sessions that noticed it; `rows` are in the order of time."""
+    last = {row[0]: row[1] for row in rows if row[7] != UNNOTICED}
+    return ",".join(map(str, sorted(last.values(), reverse=True)[:MAX_VISITS]))
 
 
 def listed(
