@@ -60,6 +60,20 @@ def test_what_the_failing_line_itself_ran_mended_nothing(tmp_path: Path) -> None
     assert findings(session, tmp_path).fixes == []
 
 
+def test_a_command_that_both_lines_ran_mended_nothing(tmp_path: Path) -> None:
+    error = 'Error: `tide link` requires confirmation. Use option "--yes" to confirm.'
+    session = (
+        ClaudeSession()
+        .run("rm -rf .tide && tide link", error, exit_code=1)
+        .run("tide link", error, exit_code=1)
+        .run("tide link --yes", "linked")
+        .run("rm -rf .tide && tide link --project reef --yes", "linked")
+    )
+    told = [(fix.steps, fix.succeeded_as) for fix in findings(session, tmp_path).fixes]
+    assert told
+    assert not any("rm -rf" in str(one) for one in told)
+
+
 def test_another_way_to_call_it_is_the_fix(tmp_path: Path) -> None:
     session = (
         ClaudeSession()

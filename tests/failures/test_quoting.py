@@ -374,7 +374,7 @@ def test_what_turns_a_sentence_round_is_not_left_out_of_its_middle() -> None:
 
 def test_a_wrapper_that_answers_for_a_program_is_named() -> None:
     output = "error: unexpected argument '-r' found\n\nUsage: tide grep [OPTIONS] <PATTERN>\n"
-    assert shown(output, "grep -r reef src") == "`tide grep`: error: unexpected argument '-r' found"
+    assert shown(output, "grep -r reef src") == "`grep`: tide: error: unexpected argument '-r' found"
 
 
 def test_a_mark_at_the_end_of_a_line_keeps_its_bracket() -> None:

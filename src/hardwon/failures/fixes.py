@@ -410,7 +410,7 @@ def _retried(calls: list[Turn], at: int, failure: Occurrence, later: list[Turn])
             since += before
             open_still -= set(matched)
             if not open_still:
-                used = (wanted[-1], found[matched[max(matched)]])
+                used = (wanted[max(matched)], found[matched[max(matched)]])
                 ran_then = {command.text for command in commands(failed.call.command)}  # and did not help
                 between = [step for step in gone or since if step.text not in ran_then]
                 return _proven(calls, failed, failure, turn, between, used, tried)

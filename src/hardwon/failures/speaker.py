@@ -40,7 +40,7 @@ def led(line: str, found: Fingerprint, tool: str, command: str) -> str:
     if shell and not speaker.startswith((shell, "pwsh")) and not line.startswith(f"{shell}: "):
         line = f"{shell}: {line}"  # which could not do its own part of the command
     if found.family == "usage" and speaker and found.frame and not _says_its_name(found.frame, command):
-        speaker = f"{found.frame} {speaker}"  # a wrapper answers for the program that was called
+        line = f"{found.frame}: {line}"  # a wrapper answers for the program that was called
     return f"`{speaker}`: {cut(line, MAX_ERROR_CHARACTERS - len(speaker) - len('``: '))}" if speaker else line
 
 
@@ -283,10 +283,14 @@ def _names_said(one: Command, line: str) -> int:
     verbs = {one.program, *one.subcommand.split(), _CMDLETS.get(one.program, one.program)} - {"run"}
     options = {option.lstrip("-").partition("=")[0] for option in one.options}
     names = {name for target in one.targets for name in (target, base_name(target)) if re.search(r"[A-Za-z].", name)}
-    named = any(_says_its_name(name, line) for name in names) or any(
-        re.search(rf"(?<!\w)[-'\"`]{re.escape(option)}(?![\w-])", line)
-        for option in options
-        if len(option) >= _MIN_OPTION
+    named = (
+        any(_says_its_name(name, line) for name in names)
+        or any(
+            re.search(rf"(?<!\w)[-'\"`]{re.escape(option)}(?![\w-])", line)
+            for option in options
+            if len(option) >= _MIN_OPTION
+        )
+        or any(f"'{option}'" in line for option in one.options)
     )
     return sum(_says_its_name(verb, line) for verb in verbs) + 2 * named
 

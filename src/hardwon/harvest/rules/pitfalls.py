@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from hardwon.failures import tools
 from hardwon.failures.shell import commands as taken_apart
+from hardwon.failures.shell import elements
 from hardwon.failures.signature import informative
 from hardwon.failures.speaker import told_command
 from hardwon.harvest.rules import OWN, Found, Rule
@@ -96,10 +97,6 @@ _CODE_BEFORE_A_FRAGMENT = lazy_pattern(r"^([A-Z]{2,8}\d{3,6}): [a-z…].*$")
 """What is left where a sentence began with an order: the code says it better."""
 
 
-_SPEAKS = lazy_pattern(r"(?!error|fatal|warning)[a-z][\w.-]*: ")
-"""The program that an error is of stands before it."""
-
-
 def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_as: str) -> str:
     """The fix in one sentence; where it was done to the file that the error named, of any such file."""
     signature, steps = _of_any_file(_CODE_BEFORE_A_FRAGMENT.sub(r"\1", signature.rstrip(".")), steps)
@@ -111,10 +108,11 @@ def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_
     if steps and steps[0].action == "add":
         return f"`{gist}` fails with {signature}, unless `{steps[0].what}` is added."
     if steps and steps[0].action == "replace":
-        program = re.escape(gist.split(" ")[0])
-        is_named = _SPEAKS.match(signature) or re.search(rf"(?<!\w){program}(?!\w)", f"{steps[0].what} {signature}")
+        replaced = steps[0].what.partition("` with `")[0]
+        meant = next((one.program for one in elements(command) if replaced in one.text.split()), gist)
+        is_named = re.search(rf"(?<!\w){re.escape(meant.split(' ')[0])}(?!\w)", steps[0].what)
         said = remedy_told(steps[:1], "")
-        told = f"{said[0].upper()}{said[1:]}" if is_named else f"In `{gist}`, {said}"
+        told = f"{said[0].upper()}{said[1:]}" if is_named else f"In `{meant}`, {said}"
         fails = "the first fails here" if said.startswith("replace") else "it fails otherwise"
         return f"{told}: {fails} with {signature}."
     why = "because files are not formatted" if signature.startswith("format:") else f"with {signature}"
