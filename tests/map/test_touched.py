@@ -128,6 +128,11 @@ def test_a_script_from_elsewhere_and_what_is_no_command_are_left_out(line: str) 
     assert ran([Call("run", "Bash", line, ok=True)], at=place("~/src/reef", "~/src/reef")) == []
 
 
+@pytest.mark.parametrize("line", ["EOF", "PY", "q"])
+def test_the_end_of_a_typed_text_and_a_key_are_no_commands(line: str) -> None:
+    assert ran([Call("run", "Terminal", line, ok=True)]) == []
+
+
 @pytest.mark.parametrize("line", ["Get-ChildItem -Recurse src", "Remove-Item x.txt", "dir src", "exit 1", "vim a.py"])
 def test_what_only_looks_around_or_tidies_up_is_no_command_in_any_shell(line: str) -> None:
     assert ran([Call("run", "Bash", line, ok=True)]) == []

@@ -42,6 +42,10 @@ COMMANDS_PER_SESSION = 60
 """Most that is kept of one session; the first ones tell the most."""
 
 
+_NO_PROGRAM = lazy_pattern(r"[A-Z]{2,12}|[a-z]")
+"""What ends a text that was typed (`EOF`), or a key that was pressed while something else ran."""
+
+
 class Ran(NamedTuple):
     """A command of a session, however often it ran."""
 
@@ -72,7 +76,7 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE,
     for position, call in enumerate(calls):
         printed = outputs[position] if position < len(outputs) else ""
         for key, command, colour in _each(call, printed, at):
-            if key in found or len(found) < COMMANDS_PER_SESSION:
+            if not _NO_PROGRAM.fullmatch(key) and (key in found or len(found) < COMMANDS_PER_SESSION):
                 runs = found.setdefault(key, _Runs(key, position))
                 began = colour == "green" or (colour == "red" and not _NOT_FOUND.search(printed))
                 runs.add(command, position, passes=colour == "green", fails=colour == "red", began=began, at=at)
