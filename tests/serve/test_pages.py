@@ -509,6 +509,7 @@ def test_a_fix_that_is_held_back_is_told_on_its_own_page_alone_and_why(tmp_path:
 
 
 def test_what_waits_is_one_count_on_every_screen_and_the_page_has_the_fixes(tmp_path: Path) -> None:
+    from hardwon.api.review import ToDecide
     from tests.serve.service import served
 
     session = ClaudeSession("once").user("Start it.").run("tide post", "Error: the gauge is dry", exit_code=1)
@@ -518,7 +519,7 @@ def test_what_waits_is_one_count_on_every_screen_and_the_page_has_the_fixes(tmp_
         memory.lessons.propose("Use files rather than a server.", project="reef")
         (failure,) = memory.failures.list()
         (fix,) = failure.fixes
-        assert (memory.review.count(), memory.review.counts()) == (2, (1, 1))
+        assert (memory.review.count(), memory.review.counts()) == (2, ToDecide(1, 1))
         assert {one.name: one.says for one in memory.store.check()}["review"] == "1 lesson and 1 fix waiting for review"
         (queue,) = [one for one in memory.measure().metrics if one.name == "queue"]
         assert queue.value == 2

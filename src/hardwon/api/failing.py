@@ -43,7 +43,7 @@ def failing(
 ) -> tuple[list[Failing], list[Key]]:
     """What was met between two moments, counted there, the most widespread first."""
     found = pages.failing(db, which, after=after, limit=limit)
-    kinds = pages.kinds(db, [one.id for one in found])
+    kinds = stored.kinds(db, [one.id for one in found])
     parts = [pages.of_kind(db, kinds[one.id], which, _MOST_ALIKE) if one.id in kinds else [one] for one in found]
     rows = [
         (_row(db, one, _known(db, which, each, only_here)), one) for one, each in zip(found, parts, strict=True) if each
@@ -67,7 +67,7 @@ def rows_with(db: Database, which: Counted, ids: Sequence[str], *, only_here: bo
 
 def row_with(db: Database, which: Counted, id: str, *, only_here: bool = False) -> Failing | None:
     """The row that lists show for a failure and others like it; None where it is shown by itself."""
-    kind = pages.kinds(db, [id]).get(id)
+    kind = stored.kinds(db, [id]).get(id)
     parts = pages.of_kind(db, kind, which, _MOST_ALIKE) if kind else []
     if kind is None or len(parts) < 2:
         return None
@@ -76,7 +76,7 @@ def row_with(db: Database, which: Counted, id: str, *, only_here: bool = False) 
 
 def failing_alike(db: Database, which: Counted, id: str, *, only_here: bool = False) -> list[Failing]:
     """Those of a row that is several, one by one."""
-    kind = pages.kinds(db, [id]).get(id)
+    kind = stored.kinds(db, [id]).get(id)
     rows = pages.of_kind(db, kind, which, _MOST_ALIKE) if kind else []
     return [Failing(each, []) for each in _known(db, which, rows, only_here)]
 

@@ -72,6 +72,28 @@ _SKIPPED, _MOST_SKIPPED, _BYTES_OF_SKIPPED = "said skipped", 2_000, 5
 """Of what was skipped no id is kept, which may have to be forgotten."""
 
 
+class ToDecide(Struct, frozen=True):
+    """How much waits for a person."""
+
+    lessons: int
+    """Candidates, and contradictions between lessons."""
+    fixes: int
+
+    @property
+    def all(self) -> int:
+        return self.lessons + self.fixes
+
+    @property
+    def said(self) -> str:
+        """As every screen says it."""
+        of = [
+            f"{number:,} {noun if number == 1 else plural}"
+            for number, noun, plural in ((self.lessons, "lesson", "lessons"), (self.fixes, "fix", "fixes"))
+            if number
+        ]
+        return " and ".join(of) or "nothing"
+
+
 class SimilarLesson(Struct, frozen=True):
     """Another lesson that says something like it."""
 
@@ -180,24 +202,24 @@ class Review(Part):
 
     def count(self, *, project: str | None = None) -> int:
         """How many candidates, contradictions and fixes wait for a person: what `hardwon review` goes through."""
-        return sum(self.counts(project=project))
+        return self.counts(project=project).all
 
-    def counts(self, *, project: str | None = None) -> tuple[int, int]:
-        """(lessons, fixes) that wait for a person, a contradiction counted as a lesson. Raises `NotFound`."""
+    def counts(self, *, project: str | None = None) -> ToDecide:
+        """The same, lessons and fixes apart. Raises `NotFound` for an unknown project."""
         if not self._memory.exists:
-            return 0, 0
+            return ToDecide(0, 0)
         db = self._memory.reading()
         fixes = len(waiting_fixes(db, self._memory.project(project)))
         if project:
-            return len(self.queue(project=project)) + len(self.conflicts(project=project)), fixes
-        return lessons.count(db, "candidate") + len(lessons.open_conflicts(db)), fixes
+            return ToDecide(len(self.queue(project=project)) + len(self.conflicts(project=project)), fixes)
+        return ToDecide(lessons.count(db, "candidate") + len(lessons.open_conflicts(db)), fixes)
 
     def notice(self) -> str:
         """A line when many wait, or lessons contradict each other; empty when few do."""
         waits, disputed = self.counts(), self._disputed()
-        waiting = sum(waits)
+        waiting = waits.all
         many = ", more than anyone will read" if waiting >= WARNING else ""
-        said = f"{'warning: ' if many else ''}{lessons_and_fixes(*waits)} waiting for review{many}: `hardwon review`"
+        said = f"{'warning: ' if many else ''}{waits.said} waiting for review{many}: `hardwon review`"
         told = f"{disputed} lessons contradict each other and are withheld until you decide: `hardwon review`"
         return "\n".join(filter(None, (said if waiting >= NOTICE else "", told if disputed else "")))
 
@@ -476,16 +498,6 @@ class Review(Part):
 def _compared(lesson: Inner, other: Inner, meaning: float) -> SimilarLesson:
     share = round(overlap(lesson.text, other.text), 2)
     return SimilarLesson(other.id, other.text, other.status, share, meaning, relation(lesson.text, other.text))
-
-
-def lessons_and_fixes(lessons: int, fixes: int) -> str:
-    """What waits, as every screen says it."""
-    of = [
-        f"{number:,} {noun if number == 1 else plural}"
-        for number, noun, plural in ((lessons, "lesson", "lessons"), (fixes, "fix", "fixes"))
-        if number
-    ]
-    return " and ".join(of) or "nothing"
 
 
 def score(lesson: Inner) -> float:

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from hardwon.api.access import Tokens
 from hardwon.api.connection import AnyPath, Part, full_id
 from hardwon.api.forget import Forgetting
-from hardwon.api.review import lessons_and_fixes
 from hardwon.api.sessions import Projects
 from hardwon.capture.attempts import kept
 from hardwon.clock import now
@@ -281,8 +280,7 @@ class Maintenance(Part):
                 Check(
                     "review",
                     True,
-                    self._memory.review.notice()
-                    or f"{lessons_and_fixes(*self._memory.review.counts())} waiting for review",
+                    self._memory.review.notice() or f"{self._memory.review.counts().said} waiting for review",
                 )
             ]
         return []

@@ -23,7 +23,7 @@ from hardwon.failures.signature import from_elsewhere, informative
 from hardwon.failures.speaker import hooked_command, names_its_command, told_command
 from hardwon.failures.told import is_an_answer, is_refusal, names_no_error, says_what_failed, without_speaker
 from hardwon.model.nouns import LeftOut, Line
-from hardwon.store import failures, pages, sessions
+from hardwon.store import failures, sessions
 from hardwon.store.database import Database, kept
 from hardwon.store.failures import FailureRow, FixRow, Likely
 from hardwon.text.normalise import lazy_pattern
@@ -144,7 +144,7 @@ def failure_lines(
     scored.sort(key=lambda entry: (-entry[0], entry[1].row.id))
     lines: list[Line] = []
     unfixed = 0
-    kinds = kept(db, pages.kinds, tuple(sorted(one.row.id for _, one, _ in scored)))
+    kinds = kept(db, failures.kinds, tuple(sorted(one.row.id for _, one, _ in scored)))
     mended: dict[tuple[tuple[str, str] | None, str], str] = {}
     for at, (value, one, chance) in enumerate(scored):
         fix = best_fix(fixes[one.row.id], one.row.command)
@@ -176,7 +176,7 @@ def said_by_others(db: Database, told: dict[str, str], ids: Sequence[str]) -> di
 
     `told` has the failures that a line is about, and the line's item.
     """
-    kinds = pages.kinds(db, [*told, *ids])
+    kinds = failures.kinds(db, [*told, *ids])
     by_kind = {kinds[failure]: item for failure, item in reversed(told.items()) if failure in kinds}
     found = {id: told.get(id) or by_kind.get(kinds.get(id, ("", "")), "") for id in ids}
     return {id: item for id, item in found.items() if item}

@@ -240,7 +240,6 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     Example: hardwon status
     """
     from hardwon.api import Hardwon
-    from hardwon.api.review import lessons_and_fixes
     from hardwon.install.status import everywhere
 
     with Hardwon() as memory:
@@ -278,9 +277,9 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         say(f"\nNo agent uses Hardwon yet. To start: `hardwon install {first}`.")
-    how = " (`hardwon review --list`)" if sum(waiting) else ""
+    how = " (`hardwon review --list`)" if waiting.all else ""
     say(f"\nKnown: {count(known, 'session')} (`hardwon up` reads new ones).")
-    say(f"Waiting for review: {lessons_and_fixes(*waiting)}{how}.")
+    say(f"Waiting for review: {waiting.said}{how}.")
     by = "off (run `hardwon distil` yourself)" if distils == "off" else f"{distils} reads each session when it ends"
     say(f"Finding lessons with a model: {by}.")
     if measures:

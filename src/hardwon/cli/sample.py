@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
@@ -119,6 +120,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
     if layout is Layout.paths:
         return "\n".join(entry.path for entry in found)
     room = room_of_tables()
+    is_narrow = room < _NARROW and sys.stdout.isatty()
     headings = ["SCORE", "MSGS", "CALLS", "ERRORS", "WAS", "PROJECT", "FILE"]
     parts = [name.upper() for name in found[0].score._fields] if explain and found else []
     rows = [
@@ -131,7 +133,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
             ", ".join(filter(None, ("failed" if entry.failed else "", "harvested" if entry.path in done else "")))
             or "-",
             ", ".join(base_name(key) for key in entry.projects[:2]),
-            Path(entry.path).name if room > _NARROW else _UUID.sub(r"\1…", Path(entry.path).name),
+            _UUID.sub(r"\1…", Path(entry.path).name) if is_narrow else Path(entry.path).name,
         ]
         for entry in found
     ]

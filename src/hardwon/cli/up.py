@@ -262,7 +262,8 @@ def _next(memory: Hardwon, screen: _Screen | None, project: str | None, *, examp
         return _steps(examples=True, another=another)
     alone = screen.project if screen and not screen.chosen else None
     id = alone.id if alone else None
-    waiting = (*memory.review.counts(project=id), memory.review.count_said(project=id))
+    waits = memory.review.counts(project=id)
+    waiting = waits.lessons, waits.fixes, memory.review.count_said(project=id)
     return _steps(
         ids=tells,
         of=screen.of if screen else "",

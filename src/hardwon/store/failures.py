@@ -23,7 +23,7 @@ from hardwon.model.failure import (
 )
 from hardwon.store import fulltext
 from hardwon.store.database import Database, Row, batches, insert, marks
-from hardwon.store.read import FAMILIES_BY_KIND, FIXES_OF_KIND, FixOfKind, for_any_file
+from hardwon.store.read import FAMILIES_BY_KIND, FIXES_OF_KIND, SHOWN_BY_KIND, FixOfKind, for_any_file
 from hardwon.store.spool import told_in
 from hardwon.text.normalise import derived, lazy_pattern
 
@@ -443,6 +443,13 @@ class Met(NamedTuple):
     """One for each session that met it."""
     different: int
     sessions: int
+
+
+def kinds(db: Database, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Failure → the kind that it is shown by, of those that are."""
+    where = f"id IN ({marks(ids)}) AND {SHOWN_BY_KIND}"
+    rows = db.query(f"SELECT id, family, error_type FROM failure WHERE {where}", ids) if ids else []
+    return {id: (family, error_type) for id, family, error_type in rows}
 
 
 def met_in(db: Database, project: str) -> Met:

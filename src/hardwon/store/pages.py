@@ -203,13 +203,6 @@ def failing(db: Database, which: Counted, *, after: Key | None, limit: int) -> l
     return [FailingRow(*row) for row in rows]
 
 
-def kinds(db: Database, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Failure → the kind that it is shown by, of those that are."""
-    where = f"id IN ({marks(ids)}) AND {SHOWN_BY_KIND}"
-    rows = db.query(f"SELECT id, family, error_type FROM failure WHERE {where}", ids) if ids else []
-    return {id: (family, error_type) for id, family, error_type in rows}
-
-
 def of_kind(db: Database, kind: tuple[str, str], which: Counted, limit: int) -> list[FailingRow]:
     """The failures that are shown as one row, the most widespread first."""
     where = _met_of_kind(kind, which)
