@@ -435,3 +435,15 @@ def test_a_rejected_fix_is_told_by_no_lesson_either_though_another_fix_stays(tmp
         told = memory.bootstrap("reef").text
     assert "uv sync" not in told
     assert "make deps" in told
+
+
+@pytest.mark.parametrize("days", [0, -5, 36_501])
+def test_a_number_of_days_that_would_drop_everything_or_nothing_is_refused(memory: Memory, days: int) -> None:
+    with pytest.raises(HardwonError):
+        memory.store.purge(days)
+
+
+@pytest.mark.parametrize("days", [-1, 1e9, float("nan")])
+def test_a_token_is_good_for_some_time(local: Hardwon, days: float) -> None:
+    with pytest.raises(NotAllowed, match="days"):
+        local.store.make_token("ci", role="reader", days=days)

@@ -43,6 +43,7 @@ _ONCE = "once"
 """Stands before the scopes of a link that lets one browser in; it opens nothing by itself."""
 _LINK_MICROSECONDS = 5 * 60 * 1_000_000
 _BROWSER_DAYS = 30
+_MOST_DAYS = 36_500
 _MAX_NAME_CHARACTERS = 80
 _MAX_TOKEN_CHARACTERS = 200
 
@@ -92,7 +93,7 @@ class Tokens(Part):
         """A new token for the service, of some projects or all, for some days or until it is revoked.
 
         A `role` (reader, contributor, reviewer, admin) stands for the scopes it needs. Raises `NotAllowed` for a role,
-        scopes or a name that cannot be, `NotFound` for an unknown project.
+        scopes, days or a name that cannot be, `NotFound` for an unknown project.
         """
         if role and role not in ROLES:
             raise NotAllowed(f"unknown role '{role}'; known: {', '.join(ROLES)}")
@@ -116,6 +117,8 @@ class Tokens(Part):
         ids = sorted({found for each in projects if (found := self._memory.project(each))})
         if "admin" in scopes and ids:
             raise NotAllowed("a token of some projects cannot have the scope admin, which is about the whole store")
+        if days is not None and not 0 <= days <= _MOST_DAYS:
+            raise NotAllowed(f"a token cannot be good for {days:g} days: give a number from 0 to {_MOST_DAYS}")
         at = now()
         id, secret = secrets.token_hex(6), secrets.token_urlsafe(size)
         ordered = [scope for scope in SCOPES if scope in scopes]

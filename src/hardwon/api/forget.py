@@ -49,6 +49,7 @@ _CHUNK = 16 * 1024 * 1024
 _SQLITE = b"SQLite format 3\0"
 _JOURNALS = ("-wal", "-shm", "-journal")
 _MIN_TEXT_CHARACTERS = 3
+MOST_DAYS = 36_500
 _CHANCE = 6
 _DAY = 86_400_000_000
 _ID = re.compile(rb"[a-z][0-9a-f]{16,32}")
@@ -413,8 +414,10 @@ class Forgetting(Part):
     def purge(self, days: int, *, what: What = "all", project: str | None = None, dry_run: bool = False) -> Forgot:
         """Drop what is older than some days; what a newer session confirms or a person decided on stays.
 
-        Raises `NotFound` for an unknown project.
+        Raises `NotFound` for an unknown project, `NotAllowed` for less than one day or more than a hundred years.
         """
+        if not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
+            raise NotAllowed(f"cannot drop what is older than {days!r} days: give a whole number from 1 to {MOST_DAYS}")
         old = Target("purge", before=now() - days * _DAY, what=what, project=self._memory.project(project) or "")
         db = self._memory.writing()
         with db.unhurried():

@@ -412,16 +412,17 @@ class Maintenance(Part):
             pass
 
     def backup(self, file: AnyPath | None = None, *, keep: int | None = None) -> Backup:
-        """A verified copy, made while others work; `keep` removes all but the newest in the home folder.
+        """A verified copy, made while others work; `keep` removes all but so many of the newest in the home folder.
 
-        Raises `NotAllowed` for a store on a server.
+        Raises `NotAllowed` for a store on a server, and for a `keep` below 1.
         """
         self._file("back up")
+        backup.need_room_for_one(keep)
         db = self._memory.reading()
         assert isinstance(db, SqliteDatabase)
         path = Path(file) if file else backup.default_path(self._memory.home)
         rows = backup.backup(db, path)
-        removed = backup.prune(self._memory.home, keep) if keep is not None else []
+        removed = backup.prune(self._memory.home, keep, path) if keep is not None else []
         return Backup(str(path), path.stat().st_size, sum(rows.values()), [str(each) for each in removed])
 
     def restore(self, file: AnyPath) -> Restored:
