@@ -447,3 +447,54 @@ def test_a_number_of_days_that_would_drop_everything_or_nothing_is_refused(memor
 def test_a_token_is_good_for_some_time(local: Hardwon, days: float) -> None:
     with pytest.raises(NotAllowed, match="days"):
         local.store.make_token("ci", role="reader", days=days)
+
+
+def test_one_outcome_may_be_named_as_well_as_several_and_one_that_is_none_is_refused(memory: Memory) -> None:
+    run = f"outcomes {type(memory).__name__}"
+    for outcome in (Outcome.FAILURE, Outcome.FAILURE, Outcome.SUCCESS):
+        memory.journal.log(Attempt("Count the gannets", outcome=outcome, project="reef", run=run))
+    journal = memory.journal
+    assert [len(journal.list(outcomes=one, run=run)) for one in (Outcome.FAILURE, "failure", ["failure"])] == [2, 2, 2]
+    assert len(journal.list(outcomes={"failure", Outcome.SUCCESS}, run=run)) == 3
+    assert journal.list(outcomes=[], run=run) == []
+    alike = journal.similar("Count the gannets", outcomes="success", project="reef")
+    assert {one.attempt.outcome for one in alike} == {Outcome.SUCCESS}
+    for wrong in ("lost", ["lost"]):
+        with pytest.raises(NotAllowed, match="unknown outcome 'lost'; known: success, failure"):
+            journal.list(outcomes=wrong)
+        with pytest.raises(NotAllowed, match="unknown outcome 'lost'"):
+            journal.similar("gannets", outcomes=wrong)
+    with pytest.raises(NotAllowed, match="unknown outcome 'lost'"):
+        journal.log(Attempt("Count the gannets", outcome="lost"))  # type: ignore[arg-type]
+
+
+def test_one_name_is_taken_where_several_may_be_given(memory: Memory) -> None:
+    number = memory.journal.log(Attempt("Paint the hide", files="src/hide.py", project="reef"))  # type: ignore[arg-type]
+    assert memory.journal.get(number).files == ["src/hide.py"]
+    assert number in {one.attempt.id for one in memory.journal.similar("paint", files="src/hide.py")}
+    failure = memory.failures.list(project="reef")[0].id
+    assert list(memory.failures.costs(failure)) == [failure]
+    lesson = memory.lessons.add(f"Paint is green for {type(memory).__name__}.", project="reef")
+    memory.review.edit(lesson, tags="paint")
+    assert memory.lessons.get(lesson).lesson.tags == ("paint",)
+
+
+def test_an_attempt_is_opened_by_its_number_and_by_the_id_that_a_search_finds(memory: Memory) -> None:
+    word = f"cormorants{type(memory).__name__}"
+    number = memory.journal.log(Attempt(f"Ring the {word}", outcome=Outcome.FAILURE, project="reef"))
+    id = memory.search(word, type="attempt").hits[0].id
+    found = memory.journal.get(number)
+    assert (found.id, found.key) == (number, id)
+    assert [memory.journal.get(name) for name in (str(number), id)] == [found, found]
+    memory.journal.reflect(id, f"{word} bite.")
+    again = memory.journal.log(Attempt(f"Ring the {word} again", retry_of=id, project="reef"))
+    assert memory.journal.get(again).retry_of == number
+    for name in (number, str(number), id):
+        memory.lessons.feedback(name, helped=True)
+        assert [event.action for event in memory.review.history(name)].count("helped") in (1, 2, 3)
+    memory.store.forget(again)
+    for name in (again, str(again), "A00", "999999999999999999999"):
+        with pytest.raises(NotFound):
+            memory.journal.get(name)
+    with pytest.raises(HardwonError, match="attempt"):
+        memory.journal.log(Attempt("Ring nothing", retry_of="A00", project="reef"))

@@ -193,6 +193,27 @@ def test_an_attempt_is_logged_and_reflected_upon(connect: Held, service: Service
     assert text.count("</hardwon-memory") == 1
 
 
+def test_the_id_that_recall_tells_opens_an_attempt_as_its_number_does(connect: Held, service: Service) -> None:
+    ((_, said),) = ask(connect, call("log_attempt", task="Feed the wolffish", outcome="failure", project="reef"))
+    number = int(said.split()[-1].rstrip("."))
+    ((_, recalled),) = ask(connect, call("recall", query="wolffish", project="reef"))
+    id = recalled.partition("[")[2].partition("]")[0]
+    found = ask(
+        connect,
+        call("reflect_on_attempt", attempt=id, reflection="They eat urchins."),
+        call("log_attempt", task="Feed the wolffish again", retry_of=id, project="reef"),
+        call("feedback", id=str(number), helped=True),
+    )
+    assert [ok for ok, _ in found] == [True, True, True]
+    attempt = service.get(f"/api/attempts/{id}")
+    assert attempt == service.get(f"/api/attempts/{number}")
+    assert attempt["reflection"] == "They eat urchins."
+    assert [one["action"] for one in service.get(f"/api/attempts/{number}/history")][-1] == "helped"
+    assert service.get(f"/api/attempts/{found[1][1].split()[-1].rstrip('.')}")["retry_of"] == number
+    (prompt,) = ask(connect, lambda c: c.get_prompt("reflect", {"attempt": id}))
+    assert "Feed the wolffish" in prompt.messages[0].content.text
+
+
 def test_former_names_of_arguments_are_still_taken(connect: Held) -> None:
     known, logged = ask(
         connect,

@@ -15,6 +15,7 @@ from hardwon import home
 from hardwon.api.connection import Part
 from hardwon.clock import moment, now
 from hardwon.errors import NotAllowed, NotFound
+from hardwon.model.nouns import each_name
 from hardwon.store import integrity, meta
 from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
@@ -84,10 +85,10 @@ class Tokens(Part):
     def make_token(
         self,
         name: str,
-        scopes: Sequence[str] = (),
+        scopes: str | Sequence[str] = (),
         *,
         role: str = "",
-        projects: Sequence[str] = (),
+        projects: str | Sequence[str] = (),
         days: float | None = None,
     ) -> NewToken:
         """A new token for the service, of some projects or all, for some days or until it is revoked.
@@ -97,8 +98,8 @@ class Tokens(Part):
         """
         if role and role not in ROLES:
             raise NotAllowed(f"unknown role '{role}'; known: {', '.join(ROLES)}")
-        scopes = [*scopes, *ROLES.get(role, ())]
-        secret, row = self._new_token(name, scopes, projects, days)
+        scopes = [*each_name(scopes), *ROLES.get(role, ())]
+        secret, row = self._new_token(name, scopes, each_name(projects), days)
         db = self._memory.writing()
         with db.transaction():
             _keep(db, row)

@@ -9,9 +9,10 @@ from hardwon.api import convert
 from hardwon.api.connection import Part
 from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotAllowed, NotFound
+from hardwon.model.attempt import AttemptId
 from hardwon.model.lesson import KINDS, Kind, Scope, Status
 from hardwon.model.nouns import Lesson, LessonDetails, Reinforced
-from hardwon.store import check, failures, fulltext, integrity, lessons, lifecycle, meta, sessions
+from hardwon.store import attempts, check, failures, fulltext, integrity, lessons, lifecycle, meta, sessions
 from hardwon.store.integrity import Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.normalise import made
@@ -168,14 +169,15 @@ class Lessons(Part):
         before, after = self._change_lesson(id, lambda db: lifecycle.reinforce(db, id, actor=self._actor(), why=words))
         return Reinforced(lesson=id, text=self.get(id).lesson.text, overlap=1.0, before=before, after=after)
 
-    def feedback(self, id: str, *, helped: bool, why: str = "") -> None:
+    def feedback(self, id: AttemptId, *, helped: bool, why: str = "") -> None:
         """This lesson, failure, attempt or whatever else a search found helped, or was wrong.
 
-        Counted for the review; it changes nothing by itself.
+        Counted for the review; it changes nothing by itself. An attempt may be named by its number, too.
 
         Raises `NotFound`.
         """
         db = self._memory.writing()
+        id = attempts.id_of(db, id)
         words = self._memory.scrubber().scrub(why[:MAX_TEXT_CHARACTERS])
         with db.transaction(lessons.project_of(db, id)):
             lesson = lessons.get(db, id)

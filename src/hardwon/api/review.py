@@ -21,9 +21,10 @@ from hardwon.harvest.rules.said import for_the_moment
 from hardwon.harvest.trust import quality
 from hardwon.harvest.upkeep import Relation as Likeness
 from hardwon.harvest.upkeep import relation
+from hardwon.model.attempt import AttemptId
 from hardwon.model.lesson import Kind, Relation, Scope, Status
 from hardwon.model.lesson import StoredLesson as Inner
-from hardwon.model.nouns import Event, Lesson, Source
+from hardwon.model.nouns import Event, Lesson, Source, each_name
 from hardwon.store import attempts, failures, integrity, lessons, lifecycle, meta, projects, sessions
 from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
@@ -293,7 +294,7 @@ class Review(Part):
         *,
         text: str | None = None,
         kind: Kind | None = None,
-        tags: Sequence[str] | None = None,
+        tags: str | Sequence[str] | None = None,
         confidence: float | None = None,
         pinned: bool | None = None,
         scope: Scope | None = None,
@@ -309,7 +310,7 @@ class Review(Part):
         changes: dict[str, Any] = {
             "text": text,
             "kind": kind,
-            "tags": None if tags is None else list(tags),
+            "tags": None if tags is None else each_name(tags),
             "base_confidence": confidence,
             "pinned": pinned,
             "scope": scope,
@@ -352,10 +353,15 @@ class Review(Part):
         found = lessons.named(db, [id])
         return failures.fix_ids(db, found[0].failure) if found and found[0].failure else []
 
-    def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
-        """What happened to an item, oldest first; without one, what happened last, newest first."""
+    def history(self, id: AttemptId = "", *, limit: int = 50) -> list[Event]:
+        """What happened to an item, oldest first; without one, what happened last, newest first.
+
+        An attempt may be named by its number, too.
+        """
         db = self._memory.reading()
-        return [*map(convert.event, integrity.events_of_item(db, id) if id else integrity.recent_events(db, limit))]
+        named = str(id) and attempts.id_of(db, id)
+        found = integrity.events_of_item(db, named) if named else integrity.recent_events(db, limit)
+        return [*map(convert.event, found)]
 
     def conflicts(self, *, project: str | None = None) -> list[Conflict]:
         """Lessons that contradict each other, the oldest conflict first. Raises `NotFound` for an unknown project."""

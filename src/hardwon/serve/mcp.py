@@ -25,7 +25,7 @@ from hardwon.api.journal import Journal
 from hardwon.api.lessons import Lessons
 from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotFound
-from hardwon.model.attempt import FORMER_NAMES, Attempt, Outcome
+from hardwon.model.attempt import FORMER_NAMES, Attempt, AttemptId, Outcome
 from hardwon.model.lesson import Kind
 from hardwon.serve import browse
 from hardwon.serve.middleware import App, Receive, Scope, Send
@@ -161,7 +161,7 @@ class Tools:
         self._caller.need("write")
         with self._pool.writing() as memory:
             id = self._whole(memory, id)
-            self._check(memory, id)
+            self._caller.need_item(memory, id)
             Lessons(memory, self._caller.actor).feedback(id, helped=helped, why=why)
         return f"Noted that {id} {'helped' if helped else 'was wrong'}."
 
@@ -173,7 +173,7 @@ class Tools:
             kept = replace(entry, project=self._home(memory, entry.project))
             return f"Logged as attempt {Journal(memory, self._caller.actor).log(kept)}."
 
-    def reflect_on_attempt(self, number: int, reflection: str) -> str:
+    def reflect_on_attempt(self, number: AttemptId, reflection: str) -> str:
         self._caller.need("write")
         with self._pool.writing() as memory:
             self._attempt(memory, number)
@@ -183,13 +183,13 @@ class Tools:
     def sources(self, id: str) -> str:
         self._caller.need("read")
         with self._pool.reading() as memory:
-            self._check(memory, id)
+            self._caller.need_item(memory, id)
             page = memory.lessons.get(id)
             heading = f"LESSON {id} ({page.lesson.trust}, {page.lesson.status}) AND WHERE IT COMES FROM:"
             said = [f"{one.origin}, {one.agent or one.source}, {one.at:%Y-%m-%d}: {one.quote}" for one in page.sources]
             return fenced(memory, {heading: [page.lesson.text, *said]})
 
-    def reflection(self, number: int) -> str:
+    def reflection(self, number: AttemptId) -> str:
         self._caller.need("read")
         with self._pool.reading() as memory:
             attempt = self._attempt(memory, number)
@@ -205,30 +205,17 @@ class Tools:
             lines = [f"{name}: {value}" for name, value in parts.items() if value]
             return fenced(memory, {f"ATTEMPT {number}:": lines})
 
-    def _attempt(self, memory: Hardwon, number: int) -> Attempt:
+    def _attempt(self, memory: Hardwon, number: AttemptId) -> Attempt:
         found = memory.journal.get(number)
         if not self._caller.sees(found.project):
             raise NotFound(f"no attempt {number}")
         return found
 
     def _whole(self, memory: Hardwon, id: str) -> str:
-        """An id of which a command or a page showed the beginning."""
+        """An id of which a command or a page showed the beginning, or an attempt's number."""
         with suppress(NotFound):
             return memory.store.resolve(id)
         return id
-
-    def _check(self, memory: Hardwon, id: str) -> None:
-        """That it is something in the store which this caller may see."""
-        if id.startswith("F"):
-            seen = [browse.knows_failure(memory, id, project) for project in self._caller.projects or (None,)]
-            if not any(seen):
-                raise NotFound(f"no failure {id}")
-            return
-        owner = browse.owner_of(memory, id)
-        if owner is None:
-            raise NotFound(f"nothing found with id {id}: use the id at the start of a line")
-        if owner:
-            self._caller.need_project(owner, "item")
 
     def _is_new_here(self, memory: Hardwon, name: str) -> bool:
         """Whether the folder's own project is meant, and nothing was ever written to it."""
@@ -306,7 +293,10 @@ Project = Annotated[
 Text = Annotated[str, Field(max_length=200_000)]
 Name = Annotated[str, Field(max_length=200)]
 Files = Annotated[list[str] | None, Field(max_length=1000)]
-Number = Annotated[int, Field(description="The attempt's number.", ge=1)]
+Number = Annotated[
+    Annotated[int, Field(ge=1)] | Annotated[str, Field(max_length=200)],
+    Field(description="The attempt's number, or the id that a line about it begins with."),
+]
 
 
 def build(tools_of: ToolsOf) -> MCPServer[Any]:
@@ -408,7 +398,10 @@ def _notes(tools_of: ToolsOf) -> list[Callable[..., str]]:
         exit_code: Annotated[int | None, Field(ge=-(2**31), le=2**31)] = None,
         analysis: Annotated[str, Field(description="Why it failed.", max_length=8000)] = "",
         reflection: Annotated[str, Field(description="What to do next time.", max_length=8000)] = "",
-        retry_of: Annotated[int | None, Field(description="The attempt that this one repeats.", ge=1)] = None,
+        retry_of: Annotated[
+            Annotated[int, Field(ge=1)] | Annotated[str, Field(max_length=200)] | None,
+            Field(description="The attempt that this one repeats: its number or its id."),
+        ] = None,
         retry_count: Annotated[int, Field(description="How many times it was tried before.", ge=0, le=10**6)] = 0,
         run: Annotated[str, Field(description="What the tries of one loop have in common.", max_length=200)] = "",
         phase: Name = "",
