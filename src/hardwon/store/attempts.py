@@ -98,7 +98,7 @@ def highest_number(db: Database) -> int:
     ((there, gone),) = db.query(
         "SELECT (SELECT coalesce(max(number), 0) FROM attempt), (SELECT value FROM meta WHERE key = ?)", (_RETIRED,)
     )
-    return max(there, int(gone or 0))
+    return max(int(there), int(gone or 0))
 
 
 def retire_numbers(db: Database, ids: Iterable[str]) -> None:
