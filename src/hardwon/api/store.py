@@ -49,7 +49,7 @@ from hardwon.store import (
     sqlite,
 )
 from hardwon.store.database import Check, Database, Row, connect, stored_texts
-from hardwon.store.forget import forget_again
+from hardwon.store.forget import forget_again, once_forgotten
 from hardwon.store.repair import Repaired
 from hardwon.store.sqlite import SqliteDatabase, engine_check
 from hardwon.text.shown import ago, one_line
@@ -193,8 +193,10 @@ class Exchange(Part):
         done: list[T] = []
         try:
             with db.unhurried(), db.transaction():
+                there = once_forgotten(db)
                 done.append(step(db))
-                forget_again(db)
+                if not (isinstance(done[0], Loaded) and not done[0].merged):  # a whole store is as it was
+                    _tell_forgotten(done[0], forget_again(db, there))
                 if dry_run:
                     raise _Rehearsed
         except _Rehearsed:
@@ -209,6 +211,11 @@ def _same(one: Path | str, other: Path | str) -> bool:
     if isinstance(one, Path) and isinstance(other, Path):
         return one.resolve() == other.resolve()
     return one == other
+
+
+def _tell_forgotten(report: object, count: int) -> None:
+    if count and isinstance(report, Loaded):
+        report.left_out.append(f"{count} rows: what was forgotten here does not come back")
 
 
 class _Rehearsed(Exception):
