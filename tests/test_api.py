@@ -498,3 +498,137 @@ def test_an_attempt_is_opened_by_its_number_and_by_the_id_that_a_search_finds(me
             memory.journal.get(name)
     with pytest.raises(HardwonError, match="attempt"):
         memory.journal.log(Attempt("Ring nothing", retry_of="A00", project="reef"))
+
+
+def told(memory: Memory, project: str) -> str:
+    return memory.bootstrap(project, budget=4000).text
+
+
+def test_what_a_person_makes_global_is_told_everywhere_and_what_they_confine_nowhere_else(memory: Memory) -> None:
+    who = type(memory).__name__
+    id = memory.lessons.add(f"Dredge on Mondays, says {who}.", project="reef")
+    assert f"says {who}" in told(memory, "reef")
+    assert f"says {who}" not in told(memory, "kelp")
+    event = memory.review.edit(id, scope="global")
+    found = memory.lessons.get(id).lesson
+    assert (found.scope, found.project) == ("global", "")
+    assert f"says {who}" in told(memory, "reef")
+    assert f"says {who}" in told(memory, "kelp")
+    assert id in [one.id for one in memory.lessons.list(project="kelp")]
+    with pytest.raises(NotAllowed, match="needs a project"):
+        memory.review.edit(id, scope="project")
+    memory.review.edit(id, scope="project", project="kelp")
+    assert f"says {who}" not in told(memory, "reef")
+    assert f"says {who}" in told(memory, "kelp")
+    with pytest.raises(NotFound):
+        memory.review.edit(id, project="nowhere")
+    later = memory.review.history(id)[-1].number
+    assert later > event
+    memory.review.undo(later)
+    assert memory.lessons.get(id).lesson.scope == "global"
+    memory.review.archive(id)
+
+
+def test_hooks_tell_it_where_it_belongs_now(tmp_path: Path) -> None:
+    def standing(memory: Hardwon) -> set[str]:
+        rows = memory.reading().query(
+            "SELECT DISTINCT p.name FROM standing s JOIN project p ON p.id = s.project WHERE s.item = ?", (id,)
+        )
+        return {name for (name,) in rows}
+
+    with Hardwon(tmp_path / "home") as memory:
+        for project in ("reef", "kelp"):
+            memory.store.add_project(project)
+        id = memory.lessons.add("Dredge on Mondays.", project="reef")
+        assert standing(memory) == {"reef"}
+        event = memory.review.edit(id, scope="global")
+        assert standing(memory) == {"reef", "kelp"}
+        memory.review.edit(id, scope="project", project="kelp")
+        assert standing(memory) == {"kelp"}
+        memory.review.undo(memory.review.history(id)[-1].number)
+        memory.review.undo(event)
+        assert standing(memory) == {"reef"}
+        memory.review.edit(id, scope="agent", agent="codex")
+        memory.store.export(tmp_path / "notes")
+
+
+def test_a_contradiction_is_noticed_when_a_lesson_is_added_promoted_edited_or_brought_back(tmp_path: Path) -> None:
+    with Hardwon(tmp_path / "home") as memory:
+
+        def disputed() -> list[list[str]]:
+            return [[one.text for one in conflict.lessons] for conflict in memory.review.conflicts()]
+
+        def add(text: str, **more: Any) -> str:
+            return memory.lessons.add(text, **(more or {"project": "reef"}))
+
+        add("Always use tabs for indentation.")
+        add("Never use tabs for indentation.")
+        assert disputed() == [["Always use tabs for indentation.", "Never use tabs for indentation."]]
+        assert "indentation" not in told(memory, "reef")
+        memory.review.keep(memory.review.conflicts()[0].lessons[1].id)
+        assert "Never use tabs" in told(memory, "reef")
+
+        port = add("The service listens on port 8080.")
+        other = add("The service listens on port 9090.")
+        add("The service listens on port 9090.", project="kelp")
+        assert len(disputed()) == 1
+        memory.review.both_stand(port)
+        assert disputed() == []
+        assert {port, other} <= {one.id for one in memory.bootstrap("reef").lines}
+
+        add("Always squash commits.")
+        proposed = memory.lessons.propose("Never squash commits.", project="reef")
+        assert disputed() == []
+        assert "contradicts" in memory.review.consider(proposed).effect
+        memory.review.promote(proposed)
+        assert len(disputed()) == 1
+        archived = memory.review.archive(proposed)
+        assert disputed() == []
+        memory.review.undo(archived)
+        assert len(disputed()) == 1
+        memory.review.keep(proposed)
+
+        edited = add("Deploy on Fridays.")
+        add("Never deploy on Mondays.")
+        memory.review.edit(edited, text="Deploy on Mondays.")
+        assert len(disputed()) == 1
+        memory.review.both_stand(edited)
+
+        add("Always sign commits.", scope="global")
+        add("Never sign commits.", scope="agent", agent="codex")
+        assert disputed() == []
+        add("Never sign commits.", scope="global")
+        assert len(disputed()) == 1
+
+
+def test_what_an_import_brings_is_compared_as_well(tmp_path: Path) -> None:
+    with Hardwon(tmp_path / "one") as first, Hardwon(tmp_path / "two") as second:
+        first.lessons.add("Never moor at the pier.", project="reef")
+        second.lessons.add("Always moor at the pier.", project="reef")
+        with (tmp_path / "dump").open("wb") as out:
+            first.store.dump(out)
+        second.store.load(tmp_path / "dump", trusted=True)
+        assert len(second.review.conflicts()) == 1
+        assert "pier" not in told(second, "reef")
+
+
+def test_a_value_that_cannot_be_is_refused_in_a_sentence(memory: Memory) -> None:
+    id = memory.lessons.add("Buoys are numbered from the north.", project="reef")
+    change: Any = memory.review.edit
+    add: Any = memory.lessons.add
+    for wrong in (2, -0.1, float("nan"), "high"):
+        with pytest.raises(HardwonError) as refused:
+            change(id, confidence=wrong)
+        assert "CHECK" not in str(refused.value)
+        with pytest.raises(NotAllowed):
+            add("Buoys are painted.", project="reef", confidence=wrong)
+    with pytest.raises(NotAllowed):
+        change(id, kind="rule")
+    with pytest.raises(NotAllowed, match="nothing to change"):
+        change(id)
+    for wrong in ({"kind": "rule"}, {"status": "foo"}):
+        with pytest.raises(NotAllowed):
+            memory.lessons.list(**wrong)
+        with pytest.raises(NotAllowed):
+            memory.search("buoys", **wrong)
+    assert memory.lessons.get(id).lesson.confidence == 1.0

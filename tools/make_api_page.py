@@ -38,7 +38,9 @@ with Hardwon() as memory:
 - Paths may be strings; a folder means all sessions in it. Times are aware `datetime`s in UTC; one without a zone is
   taken for UTC.
 - A project is named by its name, git remote, folder or id.
-- With `HARDWON_OFF=1` nothing is harvested, logged, recorded or ingested: these raise `HardwonError`.
+- With `HARDWON_OFF=1` nothing is harvested, logged, recorded, ingested, proposed or reflected upon, and no feedback is
+  taken: these raise `HardwonError`. `bootstrap`, `map`, `failures.recall` and `journal.past_failures` tell nothing.
+  What a person decides (`lessons.add`, `review`, `store`) and looks for (`search`, lists) works.
 
 """
 

@@ -32,7 +32,7 @@ from hardwon.api.forget import Forgot, need_one
 from hardwon.api.hardwon import Hardwon
 from hardwon.api.interactions import Interactions
 from hardwon.api.journal import Journal, Stats
-from hardwon.api.lessons import Lessons, need_fitting_scope
+from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.api.sessions import Sessions
 from hardwon.api.store import Store
@@ -46,6 +46,7 @@ from hardwon.exchange.team import Taken
 from hardwon.measure import report
 from hardwon.measure.metrics import Metrics
 from hardwon.model.attempt import Attempt, Similar, outcome_called, outcomes_meant
+from hardwon.model.lesson import need_fitting_holder
 from hardwon.model.nouns import (
     Bootstrap,
     Document,
@@ -297,7 +298,7 @@ class _ClientPart:
 
 
 def _active(given: Given) -> Given:
-    need_fitting_scope(given["scope"], given["project"])
+    need_fitting_holder(given["scope"], given["project"], given["agent"])
     return {**given, "status": "active"}
 
 

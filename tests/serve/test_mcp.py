@@ -35,10 +35,10 @@ def service(place: Path) -> Iterator[Service]:
         yield running
 
 
-def over_stdio(place: Path, folder: Path | None = None) -> Connect:
+def over_stdio(place: Path, folder: Path | None = None, **more: str) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncIterator[Client]:
-        env = environment(place / "hardwon", Path())
+        env = environment(place / "hardwon", Path()) | more
         parameters = StdioServerParameters(
             command=sys.executable, args=["-m", "hardwon", "mcp"], env=env, cwd=str(folder or place)
         )
@@ -301,3 +301,21 @@ def test_stdio_tells_of_the_folder_that_the_agent_works_in(place: Path) -> None:
     )
     assert logged[0]
     assert told[0], told
+
+
+def test_switched_off_it_tells_nothing_and_writes_nothing(place: Path, service: Service) -> None:
+    before = service.get("/api/metrics")["totals"], service.get("/api/attempts")["items"]
+    found = ask(
+        over_stdio(place, HARDWON_OFF="1"),
+        call("recall", query="reefctl", project="reef"),
+        call("bootstrap", project="reef"),
+        call("orient", task="use reefctl", project="reef"),
+        call("known_failure", text=MISSING, project="reef"),
+        call("similar_attempts", task="use reefctl", project="reef"),
+        call("remember", text="Never use reefctl.", project="reef"),
+        call("log_attempt", task="Use reefctl", project="reef"),
+        call("feedback", id=service.get("/api/lessons", project="reef")["items"][0]["id"], helped=True),
+    )
+    assert [ok for ok, _ in found] == [True] * 5 + [False] * 3
+    assert all("HARDWON_OFF" in said for _, said in found)
+    assert (service.get("/api/metrics")["totals"], service.get("/api/attempts")["items"]) == before

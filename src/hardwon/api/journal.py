@@ -168,6 +168,7 @@ class Journal(Part):
 
         It is proposed as a lesson, too. Raises `NotFound`.
         """
+        need_switched_on()
         found = self.get(number)
         db = self._memory.writing()
         with db.transaction():

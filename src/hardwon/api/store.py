@@ -24,6 +24,7 @@ from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
 from hardwon.exchange.markdown import Exported, Merged, merge
 from hardwon.harvest.distil.extract import waiting
+from hardwon.harvest.upkeep import notice, to_compare
 from hardwon.harvest.walk import Progress
 from hardwon.home import DATABASE, FORMER_NAME, former_variables, moved_to_home, switched_off, too_open
 from hardwon.install.command import Where
@@ -197,6 +198,8 @@ class Exchange(Part):
                 done.append(step(db))
                 if not (isinstance(done[0], Loaded) and not done[0].merged):  # a whole store is as it was
                     _tell_forgotten(done[0], forget_again(db, there))
+                    for project in ("", *(row[0] for row in db.query("SELECT id FROM project ORDER BY id"))):
+                        notice(db, [*to_compare(db, project)], actor=self._actor())
                 if dry_run:
                     raise _Rehearsed
         except _Rehearsed:

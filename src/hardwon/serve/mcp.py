@@ -25,6 +25,7 @@ from hardwon.api.journal import Journal
 from hardwon.api.lessons import Lessons
 from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotFound
+from hardwon.home import switched_off
 from hardwon.model.attempt import FORMER_NAMES, Attempt, AttemptId, Outcome
 from hardwon.model.lesson import Kind
 from hardwon.serve import browse
@@ -40,6 +41,7 @@ T = TypeVar("T")
 # What the tools do, whoever asks and by whichever transport: plain text, everything stored fenced.
 
 NOTHING = "Nothing found."
+SWITCHED_OFF = "Hardwon is switched off here (HARDWON_OFF): nothing is told, and nothing is written."
 NOTHING_YET = "Nothing is known about this folder's project yet."
 FOUND = "WHAT IS KNOWN:"
 UNCONFIRMED = "UNCONFIRMED (waiting for review):"
@@ -322,7 +324,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
 
         Each line starts with its id, for `feedback`. Unconfirmed results are listed separately.
         """
-        return _told(lambda: tools_of(context).recall(query, project, limit))
+        return _asked(lambda: tools_of(context).recall(query, project, limit))
 
     def bootstrap(
         context: Context[Any, Any],
@@ -333,7 +335,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         session: Annotated[str, Field(description="Your own id of this session, if you know it.", max_length=200)] = "",
     ) -> str:
         """The briefing for a session: likely failures with what fixed them, lessons. Ask for it once, at the start."""
-        return _told(lambda: tools_of(context).bootstrap(project, agent, task, budget, session))
+        return _asked(lambda: tools_of(context).bootstrap(project, agent, task, budget, session))
 
     def orient(
         task: Annotated[str, Field(description="What you are about to do.", max_length=8000)],
@@ -341,7 +343,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         project: Project = "",
     ) -> str:
         """Where earlier sessions went for such a task: files, and commands that worked. Candidates: verify them."""
-        return _told(lambda: tools_of(context).orient(task, project))
+        return _asked(lambda: tools_of(context).orient(task, project))
 
     def known_failure(
         text: Annotated[str, Field(description="What the failed command printed, as it is.", max_length=500_000)],
@@ -350,7 +352,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         project: Project = "",
     ) -> str:
         """Has this error been seen before, and what fixed it? Ask as soon as a command fails."""
-        return _told(lambda: tools_of(context).known_failure(text, command, project))
+        return _asked(lambda: tools_of(context).known_failure(text, command, project))
 
     def similar_attempts(
         task: Annotated[str, Field(description="What you are about to try.", max_length=8000)],
@@ -359,7 +361,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         limit: Annotated[int, Field(ge=1, le=20)] = 5,
     ) -> str:
         """Earlier attempts at similar tasks, how they ended and what was learned."""
-        return _told(lambda: tools_of(context).similar_attempts(task, project, limit))
+        return _asked(lambda: tools_of(context).similar_attempts(task, project, limit))
 
     def verify_done(
         run: Annotated[str, Field(description="The run that the attempts were logged with.", max_length=200)],
@@ -367,7 +369,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         project: Project = "",
     ) -> str:
         """Is "done" backed by evidence? By a run's last test report, exit codes, open failures. Ask first."""
-        return _told(lambda: tools_of(context).verify_done(run, project))
+        return _asked(lambda: tools_of(context).verify_done(run, project))
 
     return [recall, bootstrap, orient, known_failure, similar_attempts, verify_done]
 
@@ -447,17 +449,22 @@ def _add_pages(server: MCPServer[Any], tools_of: ToolsOf) -> None:
     @server.resource("hardwon://bootstrap/{project}", mime_type="text/plain")
     def briefing(project: str, context: Context[Any, Any]) -> str:
         """The briefing for a session of a project."""
-        return _shown(lambda: tools_of(context).bootstrap(project, "", "", None))
+        return SWITCHED_OFF if switched_off() else _shown(lambda: tools_of(context).bootstrap(project, "", "", None))
 
     @server.resource("hardwon://lessons/{id}/sources", mime_type="text/plain")
     def sources(id: str, context: Context[Any, Any]) -> str:
         """A lesson and the words that it comes from."""
-        return _shown(lambda: tools_of(context).sources(id))
+        return SWITCHED_OFF if switched_off() else _shown(lambda: tools_of(context).sources(id))
 
     @server.prompt()
     def reflect(attempt: Number, context: Context[Any, Any]) -> str:
         """Reflect on an attempt of the journal."""
-        return _REFLECT + _told(lambda: tools_of(context).reflection(attempt))
+        return _REFLECT + _asked(lambda: tools_of(context).reflection(attempt))
+
+
+def _asked(ask: Callable[[], str]) -> str:
+    """What is known, unless its owner has it keep silent."""
+    return SWITCHED_OFF if switched_off() else _told(ask)
 
 
 def _told(ask: Callable[[], T]) -> T:
