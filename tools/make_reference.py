@@ -30,8 +30,8 @@ VARIABLES = {
     "HARDWON_HOME": "the folder that holds everything; by default the user's data folder",
     "HARDWON_OFF": (
         "`1`: no session is read, agents are told nothing (hooks, MCP, `bootstrap`, `map`, `failures match`), "
-        "and nothing that an agent or a program says is written (attempts, interactions, documents, proposals, feedback)"
-        ". What you do yourself still works: `remember`, `review`, `search`, `forget`, backups"
+        "and nothing that an agent or a program says is written (attempts, interactions, documents, proposals, feedback"
+        "). What you do yourself still works: `remember`, `review`, `search`, `forget`, backups"
     ),
     "HARDWON_TEAM_TOKEN": "the token of `team_url`",
     "HARDWON_GITHUB_TOKEN": "with which `worker` reads artefacts of private repositories",

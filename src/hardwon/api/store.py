@@ -194,12 +194,11 @@ class Exchange(Part):
         done: list[T] = []
         try:
             with db.unhurried(), db.transaction():
-                there = once_forgotten(db)
+                there, uncompared = once_forgotten(db), _uncompared(db)
                 done.append(step(db))
                 if not (isinstance(done[0], Loaded) and not done[0].merged):  # a whole store is as it was
                     _tell_forgotten(done[0], forget_again(db, there))
-                    for project in ("", *(row[0] for row in db.query("SELECT id FROM project ORDER BY id"))):
-                        notice(db, [*to_compare(db, project)], actor=self._actor())
+                    notice(db, [id for id, _ in sorted(_uncompared(db) - uncompared)], actor=self._actor())
                 if dry_run:
                     raise _Rehearsed
         except _Rehearsed:
@@ -214,6 +213,12 @@ def _same(one: Path | str, other: Path | str) -> bool:
     if isinstance(one, Path) and isinstance(other, Path):
         return one.resolve() == other.resolve()
     return one == other
+
+
+def _uncompared(db: Database) -> set[tuple[str, str]]:
+    """(lesson, its state) of what no harvest has compared as it is."""
+    projects = [row[0] for row in db.query("SELECT id FROM project ORDER BY id")]
+    return {one for project in ("", *projects) for one in to_compare(db, project).items()}
 
 
 def _tell_forgotten(report: object, count: int) -> None:
