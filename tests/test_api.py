@@ -6,6 +6,7 @@ import inspect
 import io
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -29,6 +30,7 @@ from hardwon import (
     NotFound,
     NotOffered,
     Outcome,
+    StoreError,
     connect,
 )
 from hardwon.client import NOT_OFFERED
@@ -41,13 +43,13 @@ Memory = Hardwon | Client
 PUBLIC = """
 AsyncHardwon Attempt Backup BadConfig Bootstrap Call Captured Check Chunk Client Conflict Considered Damage Distilled
 Document DocumentDetails DumpHeader Embedded Estimate Event Experiment Exported Failure FailureCost FailureDetails Fix
-Forgot Group Habit Hardwon HardwonError HarvestReport Hit Ingested Interaction InteractionPage InteractionSummary
+Forgot Group Habit Hardwon HardwonError HarvestReport Hit Ingested Interaction InteractionPage InteractionSummary Kind
 KnownFailure KnownFix Leak LeftOut Lesson LessonDetails Line Loaded Loss Map Me Merged Message Metric Metrics Migrated
 ModificationAttempt ModificationJournal NewToken NoModel NotASession NotAllowed NotFound NotOffered Occurrence Outcome
 PastFailure PastFailures Pending Place Project Ran Rate Regrouped Reindexed Reinforced Repaired ReplayReport Restored
-Resumption Sample ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source Stats
-Step StoreCorrupt StoreError StoreOutdated StoreTooNew Taken Token ToolCall ToolResult Transcript Verified Visitor
-__version__ connect
+Resumption Sample Scope ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source
+Stats Status Step StoreCorrupt StoreError StoreOutdated StoreTooNew Taken Token ToolCall ToolResult Transcript
+Verified Visitor __version__ connect
 """
 
 
@@ -186,7 +188,7 @@ def test_a_lesson_is_proposed_decided_on_and_taken_back(memory: Memory) -> None:
     until = datetime(2030, 1, 1, tzinfo=UTC)
     memory.review.edit(id, valid_until=until, tags=["birds"])
     assert memory.lessons.get(id).lesson.valid_until == until
-    bad = memory.lessons.propose("Herons sing.", project="reef")
+    bad = memory.lessons.propose(f"Herons sing to {type(memory).__name__}.", project="reef")
     memory.review.reject(bad)
     assert memory.lessons.get(bad).lesson.status == "invalid"
 
@@ -632,3 +634,72 @@ def test_a_value_that_cannot_be_is_refused_in_a_sentence(memory: Memory) -> None
         with pytest.raises(NotAllowed):
             memory.search("buoys", **wrong)
     assert memory.lessons.get(id).lesson.confidence == 1.0
+
+
+def test_a_connection_that_is_busy_in_another_thread_says_what_to_do(tmp_path: Path) -> None:
+    with Hardwon(tmp_path / "home") as memory:
+        db = memory.writing()
+        told: list[BaseException] = []
+
+        def other() -> None:
+            try:
+                db.query("SELECT 1")
+            except StoreError as error:
+                told.append(error)
+
+        connection: Any = db
+        slow = (
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 30000000) SELECT count(*) FROM n"
+        )
+        busy = threading.Thread(target=lambda: connection.query(slow))
+        busy.start()
+        while busy.is_alive() and not told:
+            other()
+        busy.join()
+    assert told
+    assert "busy in another thread" in str(told[0])
+
+
+def test_a_client_without_a_token_says_so() -> None:
+    for token in ("", "  ", "a\nb"):
+        with pytest.raises(BadConfig, match="token"):
+            connect("http://127.0.0.1:9", token)
+
+
+def test_a_document_is_found_by_the_name_that_it_was_added_under(memory: Memory) -> None:
+    name = f"charts {type(memory).__name__}"
+    id = memory.documents.add(name, "The chart of the reef is old.", project="reef")
+    assert memory.documents.get(name).document.id == id
+    memory.documents.remove(name)
+    with pytest.raises(NotFound):
+        memory.documents.get(name)
+
+
+def test_a_file_that_is_taken_in_again_without_a_project_stays_where_it_is(local: Hardwon, tmp_path: Path) -> None:
+    (tmp_path / "runbook.md").write_text("Ring the bell twice.")
+    local.documents.ingest(tmp_path / "runbook.md", project="reef")
+    local.documents.ingest(tmp_path / "runbook.md")
+    found = local.documents.get(str(tmp_path / "runbook.md")).document
+    assert found.project == local.project("reef")
+
+
+def test_what_a_person_rejected_is_not_proposed_again(memory: Memory) -> None:
+    words = f"Terns nest on the roof of {type(memory).__name__}."
+    id = memory.lessons.propose(words, project="reef")
+    memory.review.reject(id)
+    assert memory.lessons.propose(words, project="reef") == id
+    assert memory.lessons.get(id).lesson.status == "invalid"
+    assert memory.lessons.list(project="reef", status="rejected") == memory.lessons.list(
+        project="reef", status="invalid"
+    )
+
+
+def test_the_type_checker_knows_every_public_name_and_no_other(tmp_path: Path) -> None:
+    (tmp_path / "snippet.py").write_text(
+        "from hardwon import Harwdon\nfrom hardwon import Hardwon, Kind\n\n"
+        "def keep(memory: Hardwon, kind: Kind) -> str:\n    return memory.lessons.add('x', kind=kind, project='reef')\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "snippet.py"]
+    checked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    said = [line for line in checked.stdout.splitlines() if ": error: " in line]
+    assert [line.partition(": error: ")[0] for line in said] == ["snippet.py:1"]

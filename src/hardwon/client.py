@@ -126,7 +126,7 @@ _GIVEN_BY_THE_JOURNAL = frozenset(("id", "key", "source", "embedding", "evidence
 
 
 def connect(url: str, token: str) -> Client:
-    """A store on a service. Raises `BadConfig` for an address that would send the token unprotected."""
+    """A store on a service. Raises `BadConfig` for an address that would send the token unprotected, or no token."""
     return Client(url, token)
 
 
@@ -145,6 +145,8 @@ class _Http:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadConfig(f"'{url}' is not the address of a service: write it as https://memory.example.org")
+        if not token.strip() or not token.isprintable():
+            raise BadConfig("the token is empty or damaged: `hardwon token make NAME` makes one where the service runs")
         self._local = parts.hostname in _LOOPBACK
         if parts.scheme == "http" and not self._local:
             raise BadConfig(f"'{url}' would send the token unencrypted: use https://")
@@ -194,6 +196,7 @@ class _Http:
         return first
 
     def _asked(self, method: str, path: str, *, query: Given | None = None, body: bytes | None = None) -> bytes:
+        self._open()  # which says what to do where it is not installed
         import httpx  # noqa: PLC0415 - an extra
 
         headers = {"Content-Type": "application/json"} if body is not None else {}
@@ -432,10 +435,7 @@ _documents = _all(Page[Document], "documents")
 def _remove_document(http: _Http, given: Given) -> None:
     path = given["path"]
     known = [one.id for one in _documents(http, {}) if path in (one.id, one.path)]
-    if not known:
-        raise NotFound(f"no document '{path}'")
-    for id in known:
-        http.delete(f"documents/{id}")
+    http.delete(f"documents/{known[0] if known else quote(path, safe='')}")
 
 
 class ClientDocuments(_ClientPart):

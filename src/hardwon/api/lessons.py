@@ -149,8 +149,9 @@ class Lessons(Part):
     ) -> str:
         """A sentence worth keeping, as a candidate until a person agrees; returns its id.
 
-        A session that a harvest reads confirms it, too, if it says the same by itself; one that is merely named here
-        does not. Raises `NotAllowed` for an empty text or an unknown kind.
+        What a person has rejected in the same words is not proposed again: its id is returned. A session that a harvest
+        reads confirms it, too, if it says the same by itself; one that is merely named here does not.
+        Raises `NotAllowed` for an empty text or an unknown kind.
         """
         need_switched_on()
         scrub = self._memory.scrubber().scrub
@@ -162,6 +163,8 @@ class Lessons(Part):
         source = Cited(row.id, said_in, 0, root, row.first_seen, row.text, "agent")
         db = self._memory.writing()
         meta.need_room(db)
+        if decided := lifecycle.duplicate(db, row._replace(status="invalid")):
+            return decided
         with db.transaction(row.project):
             id = lifecycle.create(db, row, [source], actor=self._actor("agent"), why=scrub(why))
             notice(db, [id], actor=self._actor("agent"))

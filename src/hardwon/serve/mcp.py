@@ -157,7 +157,9 @@ class Tools:
         with self._pool.writing() as memory:
             holder = self._home(memory, project)
             id = Lessons(memory, self._caller.actor).propose(text, kind=kind, project=holder, session=session)
-        return f"Saved as candidate {id}. Sessions are told only after a person or a second session confirms it."
+            if memory.lessons.get(id).lesson.status == "invalid":
+                return f"Not saved: a person has rejected this before ({id})."
+        return f"Saved as candidate {id}. Sessions are told only after a person confirms it."
 
     def feedback(self, id: str, helped: bool, why: str) -> str:
         self._caller.need("write")
@@ -382,7 +384,7 @@ def _notes(tools_of: ToolsOf) -> list[Callable[..., str]]:
         project: Project = "",
         session: Name = "",
     ) -> str:
-        """Offer a lesson for later sessions. It stays a candidate until a person or a second session agrees."""
+        """Offer a lesson for later sessions. It stays a candidate until a person agrees."""
         return _told(lambda: tools_of(context).remember(text, kind, project, session))
 
     def log_attempt(
@@ -434,7 +436,9 @@ def _notes(tools_of: ToolsOf) -> list[Callable[..., str]]:
         return _told(lambda: tools_of(context).reflect_on_attempt(attempt, reflection))
 
     def feedback(
-        id: Annotated[str, Field(description="The id that a line begins with.", max_length=200)],
+        id: Annotated[
+            str, Field(description="The id that a line of `recall` or the like begins with.", max_length=200)
+        ],
         helped: Annotated[bool, Field(description="True if the line helped, false if it was wrong.")],
         context: Context[Any, Any],
         why: Annotated[str, Field(max_length=2000)] = "",
