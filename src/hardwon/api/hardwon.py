@@ -250,7 +250,8 @@ class Hardwon(Connection):
         from hardwon.store.fulltext import TYPES
 
         need_known("type", type or None, TYPES)
-        need_known("kind", kind or None, (*KINDS, *(family for family, _ in FAMILIES), "hook", *agents(self.reading())))
+        if kind and kind not in agents(self.reading()):  # which are not told: they may be those of other projects
+            need_known("kind", kind, (*KINDS, *(family for family, _ in FAMILIES), "hook"))
         status = "invalid" if status == "rejected" else status
         need_known("status", status or None, (*STATUSES, *Outcome))
         wanted = SearchFilter(

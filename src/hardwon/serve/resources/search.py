@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 
 from hardwon.api import Hardwon
 from hardwon.api.lessons import Lessons
+from hardwon.errors import NotAllowed
 from hardwon.model.nouns import Bootstrap, Habit, Map, Noted, SearchResults, Visitor
 from hardwon.serve import permissions
 from hardwon.serve.routes import (
@@ -72,19 +73,22 @@ def search(
         permissions.of(request).need("sessions")
     with reading(request) as memory:
         holder = permissions.of(request).project(memory, project)
-        return memory.search(
-            q,
-            type=type,
-            kind=kind,
-            project=holder,
-            agent=agent,
-            status=status,
-            since=since,
-            until=until,
-            file=file,
-            limit=limit,
-            sessions=sessions,
-        )
+        try:
+            return memory.search(
+                q,
+                type=type,
+                kind=kind,
+                project=holder,
+                agent=agent,
+                status=status,
+                since=since,
+                until=until,
+                file=file,
+                limit=limit,
+                sessions=sessions,
+            )
+        except NotAllowed as error:  # a kind or status that there is not
+            raise bad(str(error)) from None
 
 
 @reads("/api/bootstrap")
