@@ -105,7 +105,7 @@ async def use(m: AsyncHardwon) -> None:
     await m.search("x", limit=5)
     await m.serach("x")
     await m.lessons.promote("L1")
-    await m.journal.get("one")
+    await m.journal.get(None)
 """
 
 

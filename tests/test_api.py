@@ -6,6 +6,7 @@ import inspect
 import io
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -29,6 +30,7 @@ from hardwon import (
     NotFound,
     NotOffered,
     Outcome,
+    StoreError,
     connect,
 )
 from hardwon.client import NOT_OFFERED
@@ -41,13 +43,13 @@ Memory = Hardwon | Client
 PUBLIC = """
 AsyncHardwon Attempt Backup BadConfig Bootstrap Call Captured Check Chunk Client Conflict Considered Damage Distilled
 Document DocumentDetails DumpHeader Embedded Estimate Event Experiment Exported Failure FailureCost FailureDetails Fix
-Forgot Group Habit Hardwon HardwonError HarvestReport Hit Ingested Interaction InteractionPage InteractionSummary
+Forgot Group Habit Hardwon HardwonError HarvestReport Hit Ingested Interaction InteractionPage InteractionSummary Kind
 KnownFailure KnownFix Leak LeftOut Lesson LessonDetails Line Loaded Loss Map Me Merged Message Metric Metrics Migrated
 ModificationAttempt ModificationJournal NewToken NoModel NotASession NotAllowed NotFound NotOffered Occurrence Outcome
 PastFailure PastFailures Pending Place Project Ran Rate Regrouped Reindexed Reinforced Repaired ReplayReport Restored
-Resumption Sample ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source Stats
-Step StoreCorrupt StoreError StoreOutdated StoreTooNew Taken Token ToolCall ToolResult Transcript Verified Visitor
-__version__ connect
+Resumption Sample Scope ScrubTimeout SearchResults Session SessionDetails SessionRecord Similar SimilarLesson Source
+Stats Status Step StoreCorrupt StoreError StoreOutdated StoreTooNew Taken Token ToolCall ToolResult Transcript
+Verified Visitor __version__ connect
 """
 
 
@@ -186,7 +188,7 @@ def test_a_lesson_is_proposed_decided_on_and_taken_back(memory: Memory) -> None:
     until = datetime(2030, 1, 1, tzinfo=UTC)
     memory.review.edit(id, valid_until=until, tags=["birds"])
     assert memory.lessons.get(id).lesson.valid_until == until
-    bad = memory.lessons.propose("Herons sing.", project="reef")
+    bad = memory.lessons.propose(f"Herons sing to {type(memory).__name__}.", project="reef")
     memory.review.reject(bad)
     assert memory.lessons.get(bad).lesson.status == "invalid"
 
@@ -435,3 +437,269 @@ def test_a_rejected_fix_is_told_by_no_lesson_either_though_another_fix_stays(tmp
         told = memory.bootstrap("reef").text
     assert "uv sync" not in told
     assert "make deps" in told
+
+
+@pytest.mark.parametrize("days", [0, -5, 36_501])
+def test_a_number_of_days_that_would_drop_everything_or_nothing_is_refused(memory: Memory, days: int) -> None:
+    with pytest.raises(HardwonError):
+        memory.store.purge(days)
+
+
+@pytest.mark.parametrize("days", [-1, 1e9, float("nan")])
+def test_a_token_is_good_for_some_time(local: Hardwon, days: float) -> None:
+    with pytest.raises(NotAllowed, match="days"):
+        local.store.make_token("ci", role="reader", days=days)
+
+
+def test_one_outcome_may_be_named_as_well_as_several_and_one_that_is_none_is_refused(memory: Memory) -> None:
+    run = f"outcomes {type(memory).__name__}"
+    for outcome in (Outcome.FAILURE, Outcome.FAILURE, Outcome.SUCCESS):
+        memory.journal.log(Attempt("Count the gannets", outcome=outcome, project="reef", run=run))
+    journal = memory.journal
+    assert [len(journal.list(outcomes=one, run=run)) for one in (Outcome.FAILURE, "failure", ["failure"])] == [2, 2, 2]
+    assert len(journal.list(outcomes={"failure", Outcome.SUCCESS}, run=run)) == 3
+    assert journal.list(outcomes=[], run=run) == []
+    alike = journal.similar("Count the gannets", outcomes="success", project="reef")
+    assert {one.attempt.outcome for one in alike} == {Outcome.SUCCESS}
+    for wrong in ("lost", ["lost"]):
+        with pytest.raises(NotAllowed, match="unknown outcome 'lost'; known: success, failure"):
+            journal.list(outcomes=wrong)
+        with pytest.raises(NotAllowed, match="unknown outcome 'lost'"):
+            journal.similar("gannets", outcomes=wrong)
+    with pytest.raises(NotAllowed, match="unknown outcome 'lost'"):
+        journal.log(Attempt("Count the gannets", outcome="lost"))  # type: ignore[arg-type]
+
+
+def test_one_name_is_taken_where_several_may_be_given(memory: Memory) -> None:
+    number = memory.journal.log(Attempt("Paint the hide", files="src/hide.py", project="reef"))  # type: ignore[arg-type]
+    assert memory.journal.get(number).files == ["src/hide.py"]
+    assert number in {one.attempt.id for one in memory.journal.similar("paint", files="src/hide.py")}
+    failure = memory.failures.list(project="reef")[0].id
+    assert list(memory.failures.costs(failure)) == [failure]
+    lesson = memory.lessons.add(f"Paint is green for {type(memory).__name__}.", project="reef")
+    memory.review.edit(lesson, tags="paint")
+    assert memory.lessons.get(lesson).lesson.tags == ("paint",)
+
+
+def test_an_attempt_is_opened_by_its_number_and_by_the_id_that_a_search_finds(memory: Memory) -> None:
+    word = f"cormorants{type(memory).__name__}"
+    number = memory.journal.log(Attempt(f"Ring the {word}", outcome=Outcome.FAILURE, project="reef"))
+    id = memory.search(word, type="attempt").hits[0].id
+    found = memory.journal.get(number)
+    assert (found.id, found.key) == (number, id)
+    assert [memory.journal.get(name) for name in (str(number), id)] == [found, found]
+    memory.journal.reflect(id, f"{word} bite.")
+    again = memory.journal.log(Attempt(f"Ring the {word} again", retry_of=id, project="reef"))
+    assert memory.journal.get(again).retry_of == number
+    for name in (number, str(number), id):
+        memory.lessons.feedback(name, helped=True)
+        assert [event.action for event in memory.review.history(name)].count("helped") in (1, 2, 3)
+    memory.store.forget(again)
+    for name in (again, str(again), "A00", "999999999999999999999"):
+        with pytest.raises(NotFound):
+            memory.journal.get(name)
+    with pytest.raises(HardwonError, match="attempt"):
+        memory.journal.log(Attempt("Ring nothing", retry_of="A00", project="reef"))
+
+
+def told(memory: Memory, project: str) -> str:
+    return memory.bootstrap(project, budget=4000).text
+
+
+def test_what_a_person_makes_global_is_told_everywhere_and_what_they_confine_nowhere_else(memory: Memory) -> None:
+    who = type(memory).__name__
+    id = memory.lessons.add(f"Dredge on Mondays, says {who}.", project="reef")
+    assert f"says {who}" in told(memory, "reef")
+    assert f"says {who}" not in told(memory, "kelp")
+    event = memory.review.edit(id, scope="global")
+    found = memory.lessons.get(id).lesson
+    assert (found.scope, found.project) == ("global", "")
+    assert f"says {who}" in told(memory, "reef")
+    assert f"says {who}" in told(memory, "kelp")
+    assert id in [one.id for one in memory.lessons.list(project="kelp")]
+    with pytest.raises(NotAllowed, match="needs a project"):
+        memory.review.edit(id, scope="project")
+    memory.review.edit(id, scope="project", project="kelp")
+    assert f"says {who}" not in told(memory, "reef")
+    assert f"says {who}" in told(memory, "kelp")
+    with pytest.raises(NotFound):
+        memory.review.edit(id, project="nowhere")
+    later = memory.review.history(id)[-1].number
+    assert later > event
+    memory.review.undo(later)
+    assert memory.lessons.get(id).lesson.scope == "global"
+    memory.review.archive(id)
+
+
+def test_hooks_tell_it_where_it_belongs_now(tmp_path: Path) -> None:
+    def standing(memory: Hardwon) -> set[str]:
+        rows = memory.reading().query(
+            "SELECT DISTINCT p.name FROM standing s JOIN project p ON p.id = s.project WHERE s.item = ?", (id,)
+        )
+        return {name for (name,) in rows}
+
+    with Hardwon(tmp_path / "home") as memory:
+        for project in ("reef", "kelp"):
+            memory.store.add_project(project)
+        id = memory.lessons.add("Dredge on Mondays.", project="reef")
+        assert standing(memory) == {"reef"}
+        event = memory.review.edit(id, scope="global")
+        assert standing(memory) == {"reef", "kelp"}
+        memory.review.edit(id, scope="project", project="kelp")
+        assert standing(memory) == {"kelp"}
+        memory.review.undo(memory.review.history(id)[-1].number)
+        memory.review.undo(event)
+        assert standing(memory) == {"reef"}
+        memory.review.edit(id, scope="agent", agent="codex")
+        memory.store.export(tmp_path / "notes")
+
+
+def test_a_contradiction_is_noticed_when_a_lesson_is_added_promoted_edited_or_brought_back(tmp_path: Path) -> None:
+    with Hardwon(tmp_path / "home") as memory:
+
+        def disputed() -> list[list[str]]:
+            return [[one.text for one in conflict.lessons] for conflict in memory.review.conflicts()]
+
+        def add(text: str, **more: Any) -> str:
+            return memory.lessons.add(text, **(more or {"project": "reef"}))
+
+        add("Always use tabs for indentation.")
+        add("Never use tabs for indentation.")
+        assert disputed() == [["Always use tabs for indentation.", "Never use tabs for indentation."]]
+        assert "indentation" not in told(memory, "reef")
+        memory.review.keep(memory.review.conflicts()[0].lessons[1].id)
+        assert "Never use tabs" in told(memory, "reef")
+
+        port = add("The service listens on port 8080.")
+        other = add("The service listens on port 9090.")
+        add("The service listens on port 9090.", project="kelp")
+        assert len(disputed()) == 1
+        memory.review.both_stand(port)
+        assert disputed() == []
+        assert {port, other} <= {one.id for one in memory.bootstrap("reef").lines}
+
+        add("Always squash commits.")
+        proposed = memory.lessons.propose("Never squash commits.", project="reef")
+        assert disputed() == []
+        assert "contradicts" in memory.review.consider(proposed).effect
+        memory.review.promote(proposed)
+        assert len(disputed()) == 1
+        archived = memory.review.archive(proposed)
+        assert disputed() == []
+        memory.review.undo(archived)
+        assert len(disputed()) == 1
+        memory.review.keep(proposed)
+
+        edited = add("Deploy on Fridays.")
+        add("Never deploy on Mondays.")
+        memory.review.edit(edited, text="Deploy on Mondays.")
+        assert len(disputed()) == 1
+        memory.review.both_stand(edited)
+
+        add("Always sign commits.", scope="global")
+        add("Never sign commits.", scope="agent", agent="codex")
+        assert disputed() == []
+        add("Never sign commits.", scope="global")
+        assert len(disputed()) == 1
+
+
+def test_what_an_import_brings_is_compared_as_well(tmp_path: Path) -> None:
+    with Hardwon(tmp_path / "one") as first, Hardwon(tmp_path / "two") as second:
+        first.lessons.add("Never moor at the pier.", project="reef")
+        second.lessons.add("Always moor at the pier.", project="reef")
+        with (tmp_path / "dump").open("wb") as out:
+            first.store.dump(out)
+        second.store.load(tmp_path / "dump", trusted=True)
+        assert len(second.review.conflicts()) == 1
+        assert "pier" not in told(second, "reef")
+
+
+def test_a_value_that_cannot_be_is_refused_in_a_sentence(memory: Memory) -> None:
+    id = memory.lessons.add("Buoys are numbered from the north.", project="reef")
+    change: Any = memory.review.edit
+    add: Any = memory.lessons.add
+    for wrong in (2, -0.1, float("nan"), "high"):
+        with pytest.raises(HardwonError) as refused:
+            change(id, confidence=wrong)
+        assert "CHECK" not in str(refused.value)
+        with pytest.raises(NotAllowed):
+            add("Buoys are painted.", project="reef", confidence=wrong)
+    with pytest.raises(NotAllowed):
+        change(id, kind="rule")
+    with pytest.raises(NotAllowed, match="nothing to change"):
+        change(id)
+    for wrong in ({"kind": "rule"}, {"status": "foo"}):
+        with pytest.raises(NotAllowed):
+            memory.lessons.list(**wrong)
+        with pytest.raises(NotAllowed):
+            memory.search("buoys", **wrong)
+    assert memory.lessons.get(id).lesson.confidence == 1.0
+
+
+def test_a_connection_that_is_busy_in_another_thread_says_what_to_do(tmp_path: Path) -> None:
+    with Hardwon(tmp_path / "home") as memory:
+        db = memory.writing()
+        told: list[BaseException] = []
+
+        def other() -> None:
+            try:
+                db.query("SELECT 1")
+            except StoreError as error:
+                told.append(error)
+
+        connection: Any = db
+        slow = (
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 30000000) SELECT count(*) FROM n"
+        )
+        busy = threading.Thread(target=lambda: connection.query(slow))
+        busy.start()
+        while busy.is_alive() and not told:
+            other()
+        busy.join()
+    assert told
+    assert "busy in another thread" in str(told[0])
+
+
+def test_a_client_without_a_token_says_so() -> None:
+    for token in ("", "  ", "a\nb"):
+        with pytest.raises(BadConfig, match="token"):
+            connect("http://127.0.0.1:9", token)
+
+
+def test_a_document_is_found_by_the_name_that_it_was_added_under(memory: Memory) -> None:
+    name = f"charts {type(memory).__name__}"
+    id = memory.documents.add(name, "The chart of the reef is old.", project="reef")
+    assert memory.documents.get(name).document.id == id
+    memory.documents.remove(name)
+    with pytest.raises(NotFound):
+        memory.documents.get(name)
+
+
+def test_a_file_that_is_taken_in_again_without_a_project_stays_where_it_is(local: Hardwon, tmp_path: Path) -> None:
+    (tmp_path / "runbook.md").write_text("Ring the bell twice.")
+    local.documents.ingest(tmp_path / "runbook.md", project="reef")
+    local.documents.ingest(tmp_path / "runbook.md")
+    found = local.documents.get(str(tmp_path / "runbook.md")).document
+    assert found.project == local.project("reef")
+
+
+def test_what_a_person_rejected_is_not_proposed_again(memory: Memory) -> None:
+    words = f"Terns nest on the roof of {type(memory).__name__}."
+    id = memory.lessons.propose(words, project="reef")
+    memory.review.reject(id)
+    assert memory.lessons.propose(words, project="reef") == id
+    assert memory.lessons.get(id).lesson.status == "invalid"
+    assert memory.lessons.list(project="reef", status="rejected") == memory.lessons.list(
+        project="reef", status="invalid"
+    )
+
+
+def test_the_type_checker_knows_every_public_name_and_no_other(tmp_path: Path) -> None:
+    (tmp_path / "snippet.py").write_text(
+        "from hardwon import Harwdon\nfrom hardwon import Hardwon, Kind\n\n"
+        "def keep(memory: Hardwon, kind: Kind) -> str:\n    return memory.lessons.add('x', kind=kind, project='reef')\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "snippet.py"]
+    checked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    said = [line for line in checked.stdout.splitlines() if ": error: " in line]
+    assert [line.partition(": error: ")[0] for line in said] == ["snippet.py:1"]

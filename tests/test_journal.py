@@ -320,3 +320,28 @@ def test_switched_off_nothing_is_written(home: Path, monkeypatch: pytest.MonkeyP
     with Hardwon(home) as memory, pytest.raises(HardwonError, match="HARDWON_OFF"):
         memory.journal.log(Attempt("x"))
     assert not home.exists()
+
+
+def test_switched_off_nothing_that_agents_say_is_written_and_a_persons_own_words_are(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Hardwon(home) as memory:
+        lesson = memory.lessons.add("Moor at the pier.", project="reef")
+        number = memory.journal.log(Attempt("Moor", project="reef"))
+        asked = memory.interactions.record(Interaction(prompt="Always moor at the pier.", response="ok"))
+        monkeypatch.setenv("HARDWON_OFF", "1")
+        for step in (
+            lambda: memory.lessons.propose("Never moor at the pier.", project="reef"),
+            lambda: memory.lessons.feedback(lesson, helped=True),
+            lambda: memory.journal.reflect(number, "Moor earlier."),
+            lambda: memory.interactions.extract(asked),
+            lambda: memory.interactions.reinforce(asked),
+            lambda: memory.documents.add("arch", "The pier is old.", project="reef"),
+        ):
+            with pytest.raises(HardwonError, match="HARDWON_OFF"):
+                step()  # type: ignore[no-untyped-call]
+        assert memory.bootstrap("reef").text == ""
+        assert memory.journal.past_failures(project="reef").text == ""
+        own = memory.lessons.add("Paint in spring.", project="reef")
+        memory.review.edit(own, text="Paint in May.")
+        assert [hit.id for hit in memory.search("paint").hits] == [own]

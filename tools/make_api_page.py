@@ -32,13 +32,21 @@ with Hardwon() as memory:
         print(failure.error, [fix.text for fix in failure.fixes])
 ```
 
+- `Hardwon(home, wait=…)`: the store in that folder, by default in the [usual one](settings.md); `wait` says for how
+  many milliseconds it waits for another writer. `close()`, or the end of `with`, ends its connections; a call after
+  that opens them again.
+- One `Hardwon` is for one thread at a time: have one for each (`StoreError` says so), or use `AsyncHardwon`.
+- `Kind`, `Scope` and `Status` are the words that a lesson's fields take; `rejected` finds the status `invalid`.
+- An attempt is named by its number or by its id (`A…`), everywhere; where several names may be given, one will do.
 - `AsyncHardwon` has the same methods as coroutines: `await memory.search("lock")`.
 - `connect(url, token)` has the same methods against a [service](service.md); what a service does not offer is
   marked *local* below and raises `NotOffered`.
 - Paths may be strings; a folder means all sessions in it. Times are aware `datetime`s in UTC; one without a zone is
   taken for UTC.
 - A project is named by its name, git remote, folder or id.
-- With `HARDWON_OFF=1` nothing is harvested, logged, recorded or ingested: these raise `HardwonError`.
+- With `HARDWON_OFF=1` nothing is harvested, logged, recorded, ingested, proposed or reflected upon, and no feedback is
+  taken: these raise `HardwonError`. `bootstrap`, `map`, `failures.recall` and `journal.past_failures` tell nothing.
+  What a person decides (`lessons.add`, `review`, `store`) and looks for (`search`, lists) works.
 
 """
 

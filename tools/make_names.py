@@ -23,7 +23,7 @@ def _imported(source: str) -> dict[str, dict[str, str]]:
     """Module → the public names of what it has."""
     found: dict[str, dict[str, str]] = {}
     for block in ast.parse(source).body:
-        if isinstance(block, ast.If):
+        if isinstance(block, ast.If) and isinstance(block.test, ast.Name):
             for node in block.body:
                 assert isinstance(node, ast.ImportFrom)
                 assert node.module

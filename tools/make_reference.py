@@ -28,7 +28,11 @@ NOTE = "<!-- Written by `make generated`; do not change it by hand. -->\n\n"
 
 VARIABLES = {
     "HARDWON_HOME": "the folder that holds everything; by default the user's data folder",
-    "HARDWON_OFF": "`1`: read no session, tell agents nothing, write nothing",
+    "HARDWON_OFF": (
+        "`1`: no session is read, agents are told nothing (hooks, MCP, `bootstrap`, `map`, `failures match`), "
+        "and nothing that an agent or a program says is written (attempts, interactions, documents, proposals, feedback"
+        "). What you do yourself still works: `remember`, `review`, `search`, `forget`, backups"
+    ),
     "HARDWON_TEAM_TOKEN": "the token of `team_url`",
     "HARDWON_GITHUB_TOKEN": "with which `worker` reads artefacts of private repositories",
     "HARDWON_RUN": "the name of a loop, for `run`, `capture`, `journal` and `verify`",

@@ -12,14 +12,15 @@ __all__ = [
     "Conflict", "Considered", "Damage", "Distilled", "Document", "DocumentDetails", "DumpHeader", "Embedded",
     "Estimate", "Event", "Experiment", "Exported", "Failure", "FailureCost", "FailureDetails", "Fix", "Forgot",
     "Group", "Habit", "Hardwon", "HardwonError", "HarvestReport", "Hit", "Ingested", "Interaction",
-    "InteractionPage", "InteractionSummary", "KnownFailure", "KnownFix", "Leak", "LeftOut", "Lesson",
+    "InteractionPage", "InteractionSummary", "Kind", "KnownFailure", "KnownFix", "Leak", "LeftOut", "Lesson",
     "LessonDetails", "Line", "Loaded", "Loss", "Map", "Me", "Merged", "Message", "Metric", "Metrics", "Migrated",
     "ModificationAttempt", "ModificationJournal", "NewToken", "NoModel", "NotASession", "NotAllowed", "NotFound",
     "NotOffered", "Occurrence", "Outcome", "PastFailure", "PastFailures", "Pending", "Place", "Project", "Ran",
     "Rate", "Regrouped", "Reindexed", "Reinforced", "Repaired", "ReplayReport", "Restored", "Resumption", "Sample",
-    "ScrubTimeout", "SearchResults", "Session", "SessionDetails", "SessionRecord", "Similar", "SimilarLesson",
-    "Source", "Stats", "Step", "StoreCorrupt", "StoreError", "StoreOutdated", "StoreTooNew", "Taken", "Token",
-    "ToolCall", "ToolResult", "Transcript", "Verified", "Visitor", "__version__", "connect",
+    "Scope", "ScrubTimeout", "SearchResults", "Session", "SessionDetails", "SessionRecord", "Similar",
+    "SimilarLesson", "Source", "Stats", "Status", "Step", "StoreCorrupt", "StoreError", "StoreOutdated",
+    "StoreTooNew", "Taken", "Token", "ToolCall", "ToolResult", "Transcript", "Verified", "Visitor", "__version__",
+    "connect",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from hardwon.measure.metrics import Metrics
     from hardwon.measure.report import Report as ReplayReport
     from hardwon.model.attempt import Attempt, Outcome, Similar
+    from hardwon.model.lesson import Kind, Scope, Status
     from hardwon.model.metric import Metric, Rate
     from hardwon.model.nouns import (
         Bootstrap,
@@ -132,6 +134,7 @@ _NAMES = {
     "hardwon.measure.metrics": "Metrics",
     "hardwon.measure.report": "ReplayReport=Report",
     "hardwon.model.attempt": "Attempt Outcome Similar",
+    "hardwon.model.lesson": "Kind Scope Status",
     "hardwon.model.metric": "Metric Rate",
     "hardwon.model.nouns":
         "Bootstrap Call Chunk Document DocumentDetails Event Failure FailureCost FailureDetails Fix Habit Hit "
@@ -148,12 +151,14 @@ _NAMES = {
 """Module → its public names, `new=old` where one is called otherwise there; written by `make generated`."""
 
 
-def __getattr__(name: str) -> object:
-    """Import on first use: the hook starts cold at every call and needs none of it."""
-    from importlib import import_module
+if not TYPE_CHECKING:  # which knows the names above, and that there are no others
 
-    for module, names in _NAMES.items():
-        for public, _, own in (each.partition("=") for each in names.split()):
-            if public == name:
-                return getattr(import_module(module), own or public)
-    raise AttributeError(f"module 'hardwon' has no attribute '{name}'")
+    def __getattr__(name: str) -> object:
+        """Import on first use: the hook starts cold at every call and needs none of it."""
+        from importlib import import_module
+
+        for module, names in _NAMES.items():
+            for public, _, own in (each.partition("=") for each in names.split()):
+                if public == name:
+                    return getattr(import_module(module), own or public)
+        raise AttributeError(f"module 'hardwon' has no attribute '{name}'")

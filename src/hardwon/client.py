@@ -32,7 +32,7 @@ from hardwon.api.forget import Forgot, need_one
 from hardwon.api.hardwon import Hardwon
 from hardwon.api.interactions import Interactions
 from hardwon.api.journal import Journal, Stats
-from hardwon.api.lessons import Lessons, need_fitting_scope
+from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
 from hardwon.api.sessions import Sessions
 from hardwon.api.store import Store
@@ -45,7 +45,8 @@ from hardwon.exchange.pulled import Knowledge
 from hardwon.exchange.team import Taken
 from hardwon.measure import report
 from hardwon.measure.metrics import Metrics
-from hardwon.model.attempt import Attempt, Similar
+from hardwon.model.attempt import Attempt, Similar, outcome_called, outcomes_meant
+from hardwon.model.lesson import need_fitting_holder
 from hardwon.model.nouns import (
     Bootstrap,
     Document,
@@ -63,6 +64,7 @@ from hardwon.model.nouns import (
     LessonDetails,
     Map,
     Me,
+    Noted,
     Page,
     Project,
     Reinforced,
@@ -70,6 +72,7 @@ from hardwon.model.nouns import (
     SessionDetails,
     SessionRecord,
     Visitor,
+    each_name,
 )
 from hardwon.store.database import Check
 
@@ -123,7 +126,7 @@ _GIVEN_BY_THE_JOURNAL = frozenset(("id", "key", "source", "embedding", "evidence
 
 
 def connect(url: str, token: str) -> Client:
-    """A store on a service. Raises `BadConfig` for an address that would send the token unprotected."""
+    """A store on a service. Raises `BadConfig` for an address that would send the token unprotected, or no token."""
     return Client(url, token)
 
 
@@ -142,6 +145,8 @@ class _Http:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadConfig(f"'{url}' is not the address of a service: write it as https://memory.example.org")
+        if not token.strip() or not token.isprintable():
+            raise BadConfig("the token is empty or damaged: `hardwon token make NAME` makes one where the service runs")
         self._local = parts.hostname in _LOOPBACK
         if parts.scheme == "http" and not self._local:
             raise BadConfig(f"'{url}' would send the token unencrypted: use https://")
@@ -191,6 +196,7 @@ class _Http:
         return first
 
     def _asked(self, method: str, path: str, *, query: Given | None = None, body: bytes | None = None) -> bytes:
+        self._open()  # which says what to do where it is not installed
         import httpx  # noqa: PLC0415 - an extra
 
         headers = {"Content-Type": "application/json"} if body is not None else {}
@@ -295,7 +301,7 @@ class _ClientPart:
 
 
 def _active(given: Given) -> Given:
-    need_fitting_scope(given["scope"], given["project"])
+    need_fitting_holder(given["scope"], given["project"], given["agent"])
     return {**given, "status": "active"}
 
 
@@ -308,7 +314,12 @@ class ClientLessons(_ClientPart):
     )
     propose = _offered(Lessons.propose, _then(_send("POST", LessonDetails, "lessons"), lambda made: made.lesson.id))
     reinforce = _offered(Lessons.reinforce, _send("POST", Reinforced, "lessons/{id}/reinforce"))
-    feedback = _offered(Lessons.feedback, _then(_send("POST", LessonDetails, "lessons/{id}/feedback"), lambda _: None))
+    feedback = _offered(
+        Lessons.feedback,
+        _first(
+            lambda given: {**given, "id": str(given["id"])}, _then(_send("POST", Noted, "feedback"), lambda _: None)
+        ),
+    )
     list = _offered(
         Lessons.list,
         _then(
@@ -323,7 +334,13 @@ class ClientFailures(_ClientPart):
 
     get = _offered(Failures.get, _get(FailureDetails, "failures/{id}"))
     recall = _offered(Failures.recall, _send("POST", KnownFailure, "failures/match"))
-    costs = _offered(Failures.costs, _send("POST", dict[str, FailureCost], "failures/costs"))
+    costs = _offered(
+        Failures.costs,
+        _first(
+            lambda given: {**given, "ids": each_name(given["ids"])},
+            _send("POST", dict[str, FailureCost], "failures/costs"),
+        ),
+    )
     list = _offered(Failures.list, _all(Page[Failure], "failures"))
 
 
@@ -336,6 +353,8 @@ class ClientSessions(_ClientPart):
 
 def _new(attempt: Attempt) -> Given:
     fields = msgspec.structs.asdict(attempt)
+    fields |= {name: each_name(fields[name]) for name in ("files", "files_read")}
+    fields["outcome"] = outcome_called(attempt.outcome)
     return {name: value for name, value in fields.items() if name not in _GIVEN_BY_THE_JOURNAL}
 
 
@@ -348,7 +367,7 @@ def _with_outcomes(ask: Ask[list[T]]) -> Ask[list[T]]:
     """None of them stands for all; without any, nothing fits."""
 
     def asked(http: _Http, given: Given) -> list[T]:
-        outcomes = given.pop("outcomes")
+        outcomes = outcomes_meant(given.pop("outcomes"))
         if outcomes is not None and not outcomes:
             return []
         return ask(http, {**given, "outcome": [str(outcome) for outcome in outcomes or ()]})
@@ -376,7 +395,7 @@ class ClientJournal(_ClientPart):
     similar = _offered(
         Journal.similar,
         _first(
-            lambda given: {**given, "file": [*given.pop("files")]},
+            lambda given: {**given, "file": each_name(given.pop("files"))},
             _with_outcomes(_get(list[Similar], "attempts/similar")),
         ),
     )
@@ -416,10 +435,7 @@ _documents = _all(Page[Document], "documents")
 def _remove_document(http: _Http, given: Given) -> None:
     path = given["path"]
     known = [one.id for one in _documents(http, {}) if path in (one.id, one.path)]
-    if not known:
-        raise NotFound(f"no document '{path}'")
-    for id in known:
-        http.delete(f"documents/{id}")
+    http.delete(f"documents/{known[0] if known else quote(path, safe='')}")
 
 
 class ClientDocuments(_ClientPart):
@@ -436,8 +452,9 @@ def _decided(method: str, path: str) -> Ask[int]:
 
 
 def _history(http: _Http, given: Given) -> list[Event]:
-    if given["id"]:
-        return _get(list[Event], "lessons/{id}/history")(http, {"id": given["id"]})
+    if id := str(given["id"]):
+        noun = "attempts" if id.isdecimal() or id.startswith("A") else "lessons"
+        return _get(list[Event], f"{noun}/{{id}}/history")(http, {"id": id})
     return [*islice(http.pages(Page[Event], "events", {}), given["limit"])]
 
 
@@ -449,7 +466,13 @@ class ClientReview(_ClientPart):
     archive = _offered(Review.archive, _decided("POST", "lessons/{id}/archive"))
     restore = _offered(Review.restore, _decided("POST", "lessons/{id}/restore"))
     supersede = _offered(Review.supersede, _decided("POST", "lessons/{id}/supersede"))
-    edit = _offered(Review.edit, _decided("PATCH", "lessons/{id}"))
+    edit = _offered(
+        Review.edit,
+        _first(
+            lambda given: {**given, "tags": None if given["tags"] is None else each_name(given["tags"])},
+            _decided("PATCH", "lessons/{id}"),
+        ),
+    )
     undo = _offered(Review.undo, _decided("POST", "events/{event}/undo"))
     history = _offered(Review.history, _history)
 
@@ -459,8 +482,9 @@ def _copied(http: _Http, given: Given) -> Header:
 
 
 def _one(given: Given) -> Given:
-    need_one(given["id"], given["session"], given["project"], given["text"])
-    return given
+    id = str(given["id"])
+    need_one(id, given["session"], given["project"], given["text"])
+    return {**given, "id": id}
 
 
 def _description(given: Given) -> Given:

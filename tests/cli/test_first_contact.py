@@ -444,6 +444,11 @@ def test_a_word_is_no_lesson_and_one_much_like_another_says_so(learned: Run) -> 
     learned("remember", "Never grep in JSON output; use jq.", "-p", "tidepool")
     again = learned("remember", "Use jq, never grep, in JSON output.", "-p", "tidepool").stderr
     assert "Never grep in JSON output; use jq. Both are told" in again
+    learned("remember", "Always squash the tide commits.", "-p", "tidepool")
+    against = learned("remember", "Never squash the tide commits.", "-p", "tidepool").stderr
+    assert "contradicts" in against
+    assert "Always squash the tide commits. Neither is told until you decide; to keep the new one: `hardwon" in against
+    assert "Both are told" not in against
     assert "Much like" not in learned("remember", "Moor the gauges on Mondays.", "-p", "tidepool").stderr
     kinds = {one["text"]: one["kind"] for one in json.loads(learned("lessons", "--json").stdout)}
     assert kinds["Use jq, never grep, in JSON output."] == "preference"

@@ -40,6 +40,17 @@ def test_an_attempt_is_logged_found_reflected_on_and_counted(hardwon: Run, tmp_p
         assert "2026-02" in hardwon("journal", *words).stdout
 
 
+def test_the_id_that_a_search_prints_opens_an_attempt_as_its_number_does(hardwon: Run) -> None:
+    hardwon("journal", "log", "--task", "Count the herons", "--outcome", "failure")
+    id = json.loads(hardwon("search", "herons", "--type", "attempt", "--json").stdout)[0]["id"]
+    assert answer(hardwon, "show", id[:9]) == answer(hardwon, "show", 1)
+    assert answer(hardwon, "reflect", id, "Before the tide.")["reflection"] == "Before the tide."
+    again = answer(hardwon, "log", "--task", "Count the herons", "--retry-of", id)[0]
+    assert again["retry_of"] == 1
+    assert hardwon("why", 1).stdout == hardwon("why", id).stdout != ""
+    assert hardwon("journal", "show", "A00").returncode == 1
+
+
 def test_paths_are_those_of_the_current_folder(hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     below = tmp_path / "repo" / "src"
     below.mkdir(parents=True)

@@ -244,3 +244,50 @@ def test_a_dump_does_not_bring_back_what_was_forgotten(full: Hardwon, path: Path
     full.store.load(dump, trusted=True)
     assert gone.text not in [lesson.text for lesson in full.lessons.list()]
     assert sound(full)
+
+
+def again(memory: Hardwon) -> list[str]:
+    """A lesson, an attempt's words and a project that were forgotten and then added again; returns the texts."""
+    words = "Be terse in commits."
+    memory.journal.log(Attempt("Chart the reef", project="reef"))
+    memory.store.forget(memory.lessons.add(words, project="reef"))
+    memory.store.forget(project="reef")
+    memory.lessons.add("Count gannets.", scope="global")
+    memory.store.forget(text="gannets")
+    memory.lessons.add(words, project="reef")
+    memory.lessons.add("Count the gannets at dawn.", scope="global")
+    memory.lessons.add("Moor at the pier.", project="reef")
+    return sorted(one.text for one in memory.lessons.list())
+
+
+def test_what_was_forgotten_once_and_added_again_is_in_a_dump_and_comes_out_of_it(make: Make, path: Path) -> None:
+    first, second = make("one"), make("two")
+    said = again(first)
+    with path.open("wb") as out:
+        head = first.store.dump(out)
+    report = second.store.load(path, trusted=True)
+    assert report.left_out == []
+    assert sorted(one.text for one in second.lessons.list()) == said
+    assert len(said) == 3
+    with io.BytesIO() as out:
+        assert second.store.dump(out).whole == head.whole
+    second.store.load(path, trusted=True)
+    assert sorted(one.text for one in second.lessons.list()) == said
+    assert sound(second)
+
+
+def test_no_import_takes_out_what_was_forgotten_once_and_added_again(memory: Hardwon, tmp_path: Path) -> None:
+    said = again(memory)
+    memory.store.export(tmp_path / "notes")
+    memory.store.import_tree(tmp_path / "notes", trusted=True)
+    assert sorted(one.text for one in memory.lessons.list()) == said
+
+
+def test_what_a_load_leaves_out_because_it_was_forgotten_here_is_told(full: Hardwon, path: Path) -> None:
+    lesson = full.lessons.add("Paint the hull red.", scope="global")
+    with path.open("wb") as out:
+        full.store.dump(out)
+    full.store.forget(lesson)
+    report = full.store.load(path, trusted=True)
+    assert [why for why in report.left_out if "forgotten here" in why] != []
+    assert "Paint the hull red." not in [one.text for one in full.lessons.list()]

@@ -35,10 +35,10 @@ def service(place: Path) -> Iterator[Service]:
         yield running
 
 
-def over_stdio(place: Path, folder: Path | None = None) -> Connect:
+def over_stdio(place: Path, folder: Path | None = None, **more: str) -> Connect:
     @asynccontextmanager
     async def connect() -> AsyncIterator[Client]:
-        env = environment(place / "hardwon", Path())
+        env = environment(place / "hardwon", Path()) | more
         parameters = StdioServerParameters(
             command=sys.executable, args=["-m", "hardwon", "mcp"], env=env, cwd=str(folder or place)
         )
@@ -193,6 +193,27 @@ def test_an_attempt_is_logged_and_reflected_upon(connect: Held, service: Service
     assert text.count("</hardwon-memory") == 1
 
 
+def test_the_id_that_recall_tells_opens_an_attempt_as_its_number_does(connect: Held, service: Service) -> None:
+    ((_, said),) = ask(connect, call("log_attempt", task="Feed the wolffish", outcome="failure", project="reef"))
+    number = int(said.split()[-1].rstrip("."))
+    ((_, recalled),) = ask(connect, call("recall", query="wolffish", project="reef"))
+    id = recalled.partition("[")[2].partition("]")[0]
+    found = ask(
+        connect,
+        call("reflect_on_attempt", attempt=id, reflection="They eat urchins."),
+        call("log_attempt", task="Feed the wolffish again", retry_of=id, project="reef"),
+        call("feedback", id=str(number), helped=True),
+    )
+    assert [ok for ok, _ in found] == [True, True, True]
+    attempt = service.get(f"/api/attempts/{id}")
+    assert attempt == service.get(f"/api/attempts/{number}")
+    assert attempt["reflection"] == "They eat urchins."
+    assert [one["action"] for one in service.get(f"/api/attempts/{number}/history")][-1] == "helped"
+    assert service.get(f"/api/attempts/{found[1][1].split()[-1].rstrip('.')}")["retry_of"] == number
+    (prompt,) = ask(connect, lambda c: c.get_prompt("reflect", {"attempt": id}))
+    assert "Feed the wolffish" in prompt.messages[0].content.text
+
+
 def test_former_names_of_arguments_are_still_taken(connect: Held) -> None:
     known, logged = ask(
         connect,
@@ -280,3 +301,21 @@ def test_stdio_tells_of_the_folder_that_the_agent_works_in(place: Path) -> None:
     )
     assert logged[0]
     assert told[0], told
+
+
+def test_switched_off_it_tells_nothing_and_writes_nothing(place: Path, service: Service) -> None:
+    before = service.get("/api/metrics")["totals"], service.get("/api/attempts")["items"]
+    found = ask(
+        over_stdio(place, HARDWON_OFF="1"),
+        call("recall", query="reefctl", project="reef"),
+        call("bootstrap", project="reef"),
+        call("orient", task="use reefctl", project="reef"),
+        call("known_failure", text=MISSING, project="reef"),
+        call("similar_attempts", task="use reefctl", project="reef"),
+        call("remember", text="Never use reefctl.", project="reef"),
+        call("log_attempt", task="Use reefctl", project="reef"),
+        call("feedback", id=service.get("/api/lessons", project="reef")["items"][0]["id"], helped=True),
+    )
+    assert [ok for ok, _ in found] == [True] * 5 + [False] * 3
+    assert all("HARDWON_OFF" in said for _, said in found)
+    assert (service.get("/api/metrics")["totals"], service.get("/api/attempts")["items"]) == before

@@ -368,3 +368,15 @@ def test_passages_of_sessions_are_for_who_may_read_sessions(service: Service) ->
     found = service.get("/api/search", token=allowed, q="reefctl kelpctl", sessions="true")["passages"]
     assert found
     assert {hit["project"] for hit in found} == {service.get("/api/projects/reef")["id"]}
+
+
+def test_an_attempt_that_was_forgotten_is_not_answered_with_another_when_its_request_is_sent_again(
+    service: Service,
+) -> None:
+    once, entry = {"Idempotency-Key": "puffin-1"}, {"task": "Band the puffins", "project": "reef"}
+    logged = service.post("/api/attempts", entry, headers=once)
+    assert service.post("/api/attempts", entry, headers=once) == logged
+    service.post("/api/forget", {"id": str(logged["id"]), "dry_run": False})
+    other = service.post("/api/attempts", {"task": "Count the puffins", "project": "reef"})
+    assert other["id"] == logged["id"] + 1
+    assert service.call("POST", "/api/attempts", entry, headers=once).status == 404

@@ -13,7 +13,7 @@ from hardwon.capture.attempts import kept
 from hardwon.config import Config
 from hardwon.harvest.rules.said import Habit, habits
 from hardwon.harvest.walk import harvest
-from hardwon.store import attempts, check, failures, fulltext, integrity, meta
+from hardwon.store import attempts, check, failures, forget, fulltext, integrity, meta
 from hardwon.store.attempts import AttemptRow, FileRow, SimilarAttempt
 from hardwon.store.database import Database
 from hardwon.text.normalise import made
@@ -69,6 +69,20 @@ def test_an_attempt_keeps_the_number_it_brings_if_that_is_free(db: Database) -> 
     save(db, tried("first"))
     assert save(db, tried("a", number=7), tried("b", number=1), tried("c"), tried("d", number=7)) == [7, 8, 9, 10]
     assert save(db, tried("e")) == [11]
+
+
+def test_a_number_is_never_given_twice(db: Database) -> None:
+    meta.prepare(db)
+    rows = [tried(f"try {number}") for number in range(3)]
+    assert save(db, *rows) == [1, 2, 3]
+    with db.transaction():
+        forget.remove(db, forget.by_id(db, rows[2].id), set(), "owner")
+    assert save(db, tried("another")) == [4]
+    assert save(db, tried("and two"), tried("more")) == [5, 6]
+    with db.transaction():
+        assert attempts.replace_of_session(db, "S1", [tried("a", id=""), tried("b", id="")]) == [7, 8]
+        assert attempts.replace_of_session(db, "S1", [tried("a", id="")]) == [7]
+    assert save(db, tried("the last")) == [9]
 
 
 def test_a_row_that_was_changed_behind_our_back_is_noticed(db: Database) -> None:

@@ -66,6 +66,32 @@ def test_backups_of_the_same_second_have_different_names_and_the_oldest_go(home:
     assert len(last.removed) == 2
 
 
+def test_of_backups_of_one_second_the_one_made_last_is_the_newest(home: Path, live: Path) -> None:
+    with Hardwon(home) as memory:
+        for _ in range(12):
+            made = memory.store.backup(keep=1)
+            assert [str(path) for path in backup.kept(home)] == [made.file]
+
+
+@pytest.mark.parametrize("keep", [0, -1])
+def test_a_backup_that_would_be_removed_at_once_is_not_made(home: Path, live: Path, keep: int) -> None:
+    with Hardwon(home) as memory:
+        before = [memory.store.backup().file, memory.store.backup().file]
+        with pytest.raises(NotAllowed, match="keep at least 1"):
+            memory.store.backup(keep=keep)
+        assert sorted(map(str, backup.kept(home))) == sorted(before)
+
+
+def test_the_backup_just_made_is_kept_when_the_clock_was_set_back(home: Path, live: Path) -> None:
+    with Hardwon(home) as memory:
+        first = Path(memory.store.backup().file)
+        later = first.with_name("hardwon-20990101-000000.db")
+        first.rename(later)
+        made = memory.store.backup(keep=1)
+    assert backup.kept(home) == [Path(made.file)]
+    assert made.removed == [str(later)]
+
+
 def test_a_file_of_ones_own_is_never_overwritten(home: Path, live: Path, tmp_path: Path) -> None:
     target = tmp_path / "mine.db"
     with Hardwon(home) as memory:

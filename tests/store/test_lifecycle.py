@@ -242,3 +242,44 @@ def test_what_came_into_the_store_out_of_use_can_be_restored(db: Database) -> No
     with db.transaction():
         lifecycle.restore(db, id, actor="ada")
     assert status(db, id) == "candidate"
+
+
+def test_a_lesson_is_never_of_another_scope_than_that_of_whom_it_belongs_to(db: Database) -> None:
+    with db.transaction():
+        for id in ("P1", "P2"):
+            db.execute("INSERT INTO project (id, key, name) VALUES (?, ?, ?)", (id, id, id))
+    id = make(db, "Use tabs.", "active", scope="project", project="P1")
+
+    def changed(**fields: object) -> tuple[str, str, str]:
+        with db.transaction():
+            lifecycle.edit(db, id, fields, actor="ada")
+        found = lifecycle.known(db, id)
+        return found.scope, found.project, found.agent
+
+    assert changed(scope="global") == ("global", "", "")
+    with pytest.raises(NotAllowed, match="needs a project"):
+        changed(scope="project")
+    with pytest.raises(NotAllowed, match="needs an agent"):
+        changed(scope="agent")
+    assert changed(scope="agent", agent="codex") == ("agent", "", "codex")
+    assert changed(project="P2") == ("project", "P2", "codex")
+    assert changed(scope="project") == ("project", "P2", "codex")
+    with pytest.raises(NotAllowed, match="no other does"):
+        changed(scope="global", project="P1")
+    with pytest.raises(NotAllowed, match="unknown scope 'team'"):
+        changed(scope="team")
+    with pytest.raises(NotAllowed, match="nothing to change"):
+        changed()
+    moved = [event.number for event in integrity.events_of_item(db, id) if event.action == "edit"]
+    for number in reversed(moved):
+        with db.transaction():
+            lifecycle.undo(db, number, actor="ada")
+    assert lifecycle.known(db, id).project == "P1"
+
+
+def test_a_scope_that_an_older_version_changed_alone_is_told_as_the_lesson_is_told(db: Database) -> None:
+    with db.transaction():
+        db.execute("INSERT INTO project (id, key, name) VALUES ('P1', 'P1', 'P1')")
+    one = make(db, "Use tabs.", scope="global", project="P1")
+    other = make(db, "Use spaces.", scope="project", project=None)
+    assert [lifecycle.known(db, id).scope for id in (one, other)] == ["project", "global"]

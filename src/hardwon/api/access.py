@@ -15,6 +15,7 @@ from hardwon import home
 from hardwon.api.connection import Part
 from hardwon.clock import moment, now
 from hardwon.errors import NotAllowed, NotFound
+from hardwon.model.nouns import each_name
 from hardwon.store import integrity, meta
 from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
@@ -43,6 +44,7 @@ _ONCE = "once"
 """Stands before the scopes of a link that lets one browser in; it opens nothing by itself."""
 _LINK_MICROSECONDS = 5 * 60 * 1_000_000
 _BROWSER_DAYS = 30
+_MOST_DAYS = 36_500
 _MAX_NAME_CHARACTERS = 80
 _MAX_TOKEN_CHARACTERS = 200
 
@@ -83,21 +85,21 @@ class Tokens(Part):
     def make_token(
         self,
         name: str,
-        scopes: Sequence[str] = (),
+        scopes: str | Sequence[str] = (),
         *,
         role: str = "",
-        projects: Sequence[str] = (),
+        projects: str | Sequence[str] = (),
         days: float | None = None,
     ) -> NewToken:
         """A new token for the service, of some projects or all, for some days or until it is revoked.
 
         A `role` (reader, contributor, reviewer, admin) stands for the scopes it needs. Raises `NotAllowed` for a role,
-        scopes or a name that cannot be, `NotFound` for an unknown project.
+        scopes, days or a name that cannot be, `NotFound` for an unknown project.
         """
         if role and role not in ROLES:
             raise NotAllowed(f"unknown role '{role}'; known: {', '.join(ROLES)}")
-        scopes = [*scopes, *ROLES.get(role, ())]
-        secret, row = self._new_token(name, scopes, projects, days)
+        scopes = [*each_name(scopes), *ROLES.get(role, ())]
+        secret, row = self._new_token(name, scopes, each_name(projects), days)
         db = self._memory.writing()
         with db.transaction():
             _keep(db, row)
@@ -116,6 +118,8 @@ class Tokens(Part):
         ids = sorted({found for each in projects if (found := self._memory.project(each))})
         if "admin" in scopes and ids:
             raise NotAllowed("a token of some projects cannot have the scope admin, which is about the whole store")
+        if days is not None and not 0 <= days <= _MOST_DAYS:
+            raise NotAllowed(f"a token cannot be good for {days:g} days: give a number from 0 to {_MOST_DAYS}")
         at = now()
         id, secret = secrets.token_hex(6), secrets.token_urlsafe(size)
         ordered = [scope for scope in SCOPES if scope in scopes]

@@ -245,7 +245,7 @@ class Connection:
     def take_in(self, logs: list[Log], progress: Progress | None, executor: Executor | None = None) -> Report:
         """Learn from files of sessions, and bring all that follows from it up to date."""
         from hardwon.harvest.pipeline import Workers
-        from hardwon.harvest.upkeep import archive_idle, tie
+        from hardwon.harvest.upkeep import archive_idle, compare_fresh, tie
         from hardwon.harvest.walk import harvest_by
 
         db = self.writing()
@@ -254,6 +254,7 @@ class Connection:
             done = harvest_by(workers, db, logs, progress)
             with db.transaction():
                 archive_idle(db, now(), self.config.half_life_days)
+                compare_fresh(db, "")  # what belongs to no project
             tie(db, done.projects)
             self.refresh_standing(workers)
             hook_data.settle_exposures(db, now())

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import builtins
+import os
+
 from hardwon.api import convert
 from hardwon.api.connection import Part, Paths, each_path, need_switched_on
 from hardwon.capture.attempts import kept
-from hardwon.capture.documents import Ingested, ingest, keep
+from hardwon.capture.documents import SENT, Ingested, ingest, keep
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.model.nouns import Chunk, Document, DocumentDetails
 from hardwon.store import documents, integrity, meta
+from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
 from hardwon.store.meta import scrubber
+from hardwon.text.normalise import tilde
 
 
 class Documents(Part):
@@ -20,7 +25,8 @@ class Documents(Part):
     def ingest(self, paths: Paths, *, project: str = "") -> Ingested:
         """Take in files, or folders of them; returns what changed.
 
-        Unchanged ones are left alone, and those that are gone from a folder go here, too. Raises `NotFound`.
+        Unchanged ones are left alone, and those that are gone from a folder go here, too. A file belongs to one
+        project, for which it was last taken in; without a project it stays where it is. Raises `NotFound`.
         """
         need_switched_on()
         db = self._memory.writing()
@@ -46,10 +52,13 @@ class Documents(Part):
         return id
 
     def get(self, id: str) -> DocumentDetails:
-        """A document with its parts. Raises `NotFound`."""
-        found = documents.get(self._memory.reading(), id)
+        """A document with its parts, by its id, its path, or the name that it was added under. Raises `NotFound`."""
+        db = self._memory.reading()
+        found = documents.get(db, id)
+        if found is None and len(known := _called(db, id)) == 1:
+            found = documents.get(db, known[0])
         if found is None:
-            raise NotFound(f"no document {id}: `hardwon ingest --list` lists them")
+            raise NotFound(f"no document, or several, called '{id}': `hardwon ingest --list` lists them")
         row, chunks = found
         return DocumentDetails(
             document=convert.document(row),
@@ -57,11 +66,14 @@ class Documents(Part):
         )
 
     def remove(self, path: str) -> None:
-        """Let a document go, by its path or id; lessons that cite it keep their quotes. Raises `NotFound`."""
+        """Let a document go, by its id, path or name; lessons that cite it keep their quotes.
+
+        Raises `NotFound`, also where several have the name.
+        """
         db = self._memory.writing()
-        known = [row.id for row in documents.listed(db) if path in (row.id, row.path)]
-        if not known:
-            raise NotFound(f"no document '{path}': `hardwon ingest --list` lists them")
+        known = _called(db, path)
+        if len(known) != 1:
+            raise NotFound(f"no document, or several, called '{path}': `hardwon ingest --list` lists them")
         with db.transaction():
             documents.remove(db, known)
             integrity.record_events(db, self._actor(), now(), [Happened("remove", id, {}, {}) for id in known])
@@ -73,3 +85,12 @@ class Documents(Part):
         holder = self._memory.project(project)
         rows = documents.listed(self._memory.reading())
         return [convert.document(row) for row in rows if holder is None or row.project in (holder, None)]
+
+
+def _called(db: Database, name: str) -> builtins.list[str]:
+    """The ids of the documents that are meant: by id or path, else by the name that they were added under."""
+    rows = documents.listed(db)
+    paths = {name, tilde(os.path.abspath(os.path.expanduser(name)))}
+    return [row.id for row in rows if row.id == name or row.path in paths] or [
+        row.id for row in rows if row.path.startswith(SENT) and row.path.partition("/")[2] == name
+    ]

@@ -19,7 +19,7 @@ from hardwon.failures.shell import suits
 from hardwon.failures.told import error_line
 from hardwon.home import switched_off
 from hardwon.model.failure import Step
-from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, KnownFix
+from hardwon.model.nouns import Failure, FailureCost, FailureDetails, KnownFailure, KnownFix, each_name
 from hardwon.store import failures, pages, projects
 from hardwon.store.database import Database, marks
 from hardwon.store.failures import FailureRow
@@ -191,16 +191,17 @@ class Failures(Part):
         holder = self._memory.project(project)
         return recall(self._memory.reading(), text, command, holder, now(), only_here=only_here)
 
-    def costs(self, ids: Sequence[str], *, since: datetime | None = None) -> dict[str, FailureCost]:
+    def costs(self, ids: str | Sequence[str], *, since: datetime | None = None) -> dict[str, FailureCost]:
         """Failure id → when it happened and what its calls cost."""
-        found = failures.costs(self._memory.reading(), ids, to_microseconds(since))
+        found = failures.costs(self._memory.reading(), each_name(ids), to_microseconds(since))
         return {id: convert.cost(each) for id, each in found.items()}
 
-    def mute(self, ids: Sequence[str], *, muted: bool = True, why: str = "") -> builtins.list[int]:
+    def mute(self, ids: str | Sequence[str], *, muted: bool = True, why: str = "") -> builtins.list[int]:
         """Hear no more of failures, or again: agents are not told of them, nor what worked, and pages list them apart.
 
         Returns the events, which `review.undo` takes. All or none; one that is so already has none. Raises `NotFound`.
         """
+        ids = each_name(ids)
         status, action = ("muted", "mute") if muted else ("active", "unmute")
 
         def step(db: Database) -> builtins.list[int]:

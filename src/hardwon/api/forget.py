@@ -22,8 +22,9 @@ from hardwon.api.connection import Connection, Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.home import private
+from hardwon.model.attempt import AttemptId
 from hardwon.sessions.scan import CACHES, Scanned
-from hardwon.store import backup, forget, fulltext, meta, migrations, sqlite, vectors
+from hardwon.store import attempts, backup, forget, fulltext, meta, migrations, sqlite, vectors
 from hardwon.store.database import Database
 from hardwon.store.deletion import Removal, rows_as_text, spoken
 from hardwon.store.forget import Sequences, Target, What
@@ -49,6 +50,7 @@ _CHUNK = 16 * 1024 * 1024
 _SQLITE = b"SQLite format 3\0"
 _JOURNALS = ("-wal", "-shm", "-journal")
 _MIN_TEXT_CHARACTERS = 3
+MOST_DAYS = 36_500
 _CHANCE = 6
 _DAY = 86_400_000_000
 _ID = re.compile(rb"[a-z][0-9a-f]{16,32}")
@@ -377,14 +379,15 @@ class Forgetting(Part):
     """Letting go for good and with proof, or by age."""
 
     def forget(
-        self, id: str = "", *, session: str = "", project: str = "", text: str = "", dry_run: bool = False
+        self, id: AttemptId = "", *, session: str = "", project: str = "", text: str = "", dry_run: bool = False
     ) -> Forgot:
         """Remove one thing from every table, index, copy and export; it does not come back with the next harvest.
 
-        A lesson, failure, session, attempt, interaction or document by the beginning of its `id`; a `session` with
-        its sub-agents by id or transcript; a `project`; a `text` in any case, wherever it stands. Raises `NotFound`,
-        and `NotAllowed` unless one thing is named.
+        A lesson, failure, session, attempt, interaction or document by the beginning of its `id`, an attempt by its
+        number, too; a `session` with its sub-agents by id or transcript; a `project`; a `text` in any case, wherever
+        it stands. Raises `NotFound`, and `NotAllowed` unless one thing is named.
         """
+        id = str(id)
         need_one(id, session, project, text)
         if not self._memory.exists and not backup.kept(self._memory.home):
             raise NotFound("there is no store yet, so nothing to forget")
@@ -401,7 +404,7 @@ class Forgetting(Part):
 
     def _target(self, db: Database, id: str, session: str, project: str, text: str) -> Target:
         if id:
-            return forget.by_id(db, id)
+            return forget.by_id(db, attempts.id_of(db, id))
         if session:
             return forget.by_session(db, session, os.path.abspath(os.path.expanduser(session)))
         if project:
@@ -413,8 +416,10 @@ class Forgetting(Part):
     def purge(self, days: int, *, what: What = "all", project: str | None = None, dry_run: bool = False) -> Forgot:
         """Drop what is older than some days; what a newer session confirms or a person decided on stays.
 
-        Raises `NotFound` for an unknown project.
+        Raises `NotFound` for an unknown project, `NotAllowed` for less than one day or more than a hundred years.
         """
+        if not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
+            raise NotAllowed(f"cannot drop what is older than {days!r} days: give a whole number from 1 to {MOST_DAYS}")
         old = Target("purge", before=now() - days * _DAY, what=what, project=self._memory.project(project) or "")
         db = self._memory.writing()
         with db.unhurried():

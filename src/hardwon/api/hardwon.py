@@ -14,12 +14,16 @@ from msgspec.structs import replace
 
 from hardwon.api.connection import AnyPath, Connection, Paths, each_path, need_switched_on, session_files, session_names
 from hardwon.clock import moment, now, to_microseconds
-from hardwon.errors import HardwonError, NotAllowed, NotFound
+from hardwon.errors import HardwonError, NotFound
+from hardwon.failures.fingerprint import FAMILIES
 from hardwon.home import switched_off
+from hardwon.model.attempt import Outcome
+from hardwon.model.lesson import KINDS, STATUSES, need_known
 from hardwon.model.nouns import Bootstrap, Habit, Map, Resumption, SearchResults, Visitor
 from hardwon.sessions.project import within_checkout
 from hardwon.store import meta, projects
 from hardwon.store.database import WAIT_MILLISECONDS, Database
+from hardwon.store.pages import agents
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -240,13 +244,16 @@ class Hardwon(Connection):
         a person, not to be handed to agents; without a type, what is worth less than half of a good best result is
         then left out.
 
-        Raises `NotFound` for an unknown project, `NotAllowed` for an unknown type.
+        Raises `NotFound` for an unknown project, `NotAllowed` for an unknown type, kind or status.
         """
         from hardwon.recall.search import SearchFilter, SearchSettings, search, without_weak
         from hardwon.store.fulltext import TYPES
 
-        if type and type not in TYPES:
-            raise NotAllowed(f"unknown type '{type}'; known: {', '.join(TYPES)}")
+        need_known("type", type or None, TYPES)
+        if kind and kind not in agents(self.reading()):  # which are not told: they may be those of other projects
+            need_known("kind", kind, (*KINDS, *(family for family, _ in FAMILIES), "hook"))
+        status = "invalid" if status == "rejected" else status
+        need_known("status", status or None, (*STATUSES, *Outcome))
         wanted = SearchFilter(
             types=(type,) if type else (),
             kind=kind or "",

@@ -312,6 +312,7 @@ class Interactions(Part):
 
         Raises `NotFound`.
         """
+        need_switched_on()
         db = self._memory.writing()
         return self._reinforce(db, _known(db, id))
 
@@ -325,6 +326,7 @@ class Interactions(Part):
 
         Returns them. Raises `NotFound`.
         """
+        need_switched_on()
         db = self._memory.writing()
         row = _known(db, id)
         with db.transaction():

@@ -22,8 +22,9 @@ from hardwon.capture.verify import Verified
 from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.home import failure_memory_off
-from hardwon.model.attempt import Attempt, Outcome, Similar
+from hardwon.model.attempt import Attempt, AttemptId, Outcome, Outcomes, Similar, outcomes_meant
 from hardwon.model.metric import Rate, rate
+from hardwon.model.nouns import each_name
 from hardwon.recall.similar_attempts import Alike, similar
 from hardwon.scrub.scrubber import Scrubber
 from hardwon.store import attempts, integrity, meta, projects
@@ -103,10 +104,6 @@ def _month(day: str) -> str:
     return datetime.fromtimestamp(int(day) * _DAY_SECONDS, UTC).strftime("%Y-%m")
 
 
-Outcomes = Sequence[Outcome | str] | None
-"""None means any outcome."""
-
-
 class Captured(Struct, frozen=True, kw_only=True):
     """What became of a failure that was handed over."""
 
@@ -158,49 +155,51 @@ class Journal(Part):
         logged = [Happened("log", row.id, {}, {"outcome": row.outcome}) for row in rows]
         integrity.record_events(db, self._actor(), now(), logged)
 
-    def get(self, number: int) -> Attempt:
-        """An attempt in full. Raises `NotFound`."""
+    def get(self, number: AttemptId) -> Attempt:
+        """An attempt in full, by its number or its id. Raises `NotFound`."""
         db = self._reading()
         row = attempts.get(db, number) if db else None
         if db is None or row is None:
             raise NotFound(f"no attempt {number}: `hardwon journal similar` and `hardwon journal failures` find them")
         return _given(db, [row])[0]
 
-    def reflect(self, number: int, reflection: str) -> None:
-        """Write down what was learned from an attempt; what stood there stays in the history.
+    def reflect(self, number: AttemptId, reflection: str) -> None:
+        """Write down what was learned from an attempt (its number or its id); what stood there stays in the history.
 
         It is proposed as a lesson, too. Raises `NotFound`.
         """
-        self.get(number)
+        need_switched_on()
+        found = self.get(number)
         db = self._memory.writing()
         with db.transaction():
             words = intake.reflection_text(reflection, scrubber(db))
-            attempts.update_reflection(db, number, words, actor=self._actor(_OWN))
-            if row := attempts.get(db, number):
+            attempts.update_reflection(db, found.id or 0, words, actor=self._actor(_OWN))
+            if row := attempts.get(db, found.key):
                 reflections.propose(db, row, actor=self._actor(_OWN))
 
     def similar(
         self,
         task: str,
         *,
-        files: Sequence[str] = (),
+        files: str | Sequence[str] = (),
         outcomes: Outcomes = None,
         project: str | None = None,
         limit: int = 5,
     ) -> list[Similar]:
         """The attempts most like a task, of all there are, the most alike first, each with the words that both have.
 
-        Where there are vectors, also those that mean the same in other words. Raises `NotFound` for an unknown project.
+        Where there are vectors, also those that mean the same in other words. Raises `NotFound` for an unknown
+        project, `NotAllowed` for an unknown outcome.
         """
-        db = self._reading()
+        db, wanted = self._reading(), outcomes_meant(outcomes)
         if db is None:
             return []
-        paths = [intake.file_path(path) for path in files]
+        paths = [intake.file_path(path) for path in each_name(files)]
         named = self._memory.project(project)
-        alike = similar(db, task, files=paths, outcomes=outcomes, project=named, limit=limit)
+        alike = similar(db, task, files=paths, outcomes=wanted, project=named, limit=limit)
         alike += self._by_meaning(task, named, limit, {entry.id for entry in alike})
         rows = attempts.by_id(db, [entry.id for entry in alike])
-        given = {one.key: one for one in _given(db, rows.values()) if outcomes is None or one.outcome in outcomes}
+        given = {one.key: one for one in _given(db, rows.values()) if wanted is None or one.outcome in wanted}
         found = [
             Similar(attempt=given[one.id], score=one.score, matched=one.matched) for one in alike if one.id in given
         ]
@@ -317,13 +316,13 @@ class Journal(Part):
     def list(
         self, *, outcomes: Outcomes = None, project: str | None = None, run: str | None = None, limit: int = 10
     ) -> list[Attempt]:
-        """Attempts, the newest first. Raises `NotFound` for an unknown project."""
-        db = self._reading()
+        """Attempts, the newest first. Raises `NotFound` for an unknown project, `NotAllowed` for an unknown outcome."""
+        db, wanted = self._reading(), outcomes_meant(outcomes)
         if db is None:
             return []
         named = self._memory.project(project)
         root = intake.run_name(run) if run is not None else None
-        return _given(db, attempts.listed(db, outcomes=outcomes, project=named, root=root, limit=limit))
+        return _given(db, attempts.listed(db, outcomes=wanted, project=named, root=root, limit=limit))
 
 
 def _logged(db: Database, attempt: Attempt, scrub: Scrubber, actor: str) -> int:
@@ -331,7 +330,7 @@ def _logged(db: Database, attempt: Attempt, scrub: Scrubber, actor: str) -> int:
     return record.logged(db, row, actor=actor)
 
 
-def _key_of(db: Database, number: int | None) -> str:
+def _key_of(db: Database, number: AttemptId | None) -> str:
     if number is None:
         return ""
     row = attempts.get(db, number)

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hardwon.api import convert
-from hardwon.api.connection import Part
+from hardwon.api.connection import Part, need_switched_on
 from hardwon.briefing.policy import SAID_BY
 from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.model.lesson import KINDS, Kind, Scope, Status
+from hardwon.harvest.upkeep import notice
+from hardwon.model.attempt import AttemptId
+from hardwon.model.lesson import KINDS, Kind, Scope, Status, need_fitting_holder, need_known, need_share, status_called
 from hardwon.model.nouns import Lesson, LessonDetails, Reinforced
-from hardwon.store import check, failures, fulltext, integrity, lessons, lifecycle, meta, sessions
+from hardwon.store import attempts, check, failures, fulltext, integrity, lessons, lifecycle, meta, sessions
+from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
 from hardwon.store.lessons import Cited, LessonRow
 from hardwon.text.normalise import made
@@ -25,16 +28,6 @@ PROPOSED_CONFIDENCE = 0.5
 MAX_TEXT_CHARACTERS = 2_000
 _MAX_NAME_CHARACTERS = 200
 _SECTION = "## What earlier sessions taught"
-
-
-def need_fitting_scope(scope: Scope, project: str) -> None:
-    if (scope == "project") != bool(project):
-        raise NotAllowed(
-            "a lesson with scope 'project' needs a project, and no other does: name one, or use another scope"
-        )
-
-
-"""How the reason begins for a lesson that is told, though not in its own words."""
 
 
 def untold(memory: Hardwon, found: Sequence[Lesson]) -> dict[str, str]:
@@ -75,9 +68,11 @@ class Lessons(Part):
     def list(self, *, project: str | None = None, kind: str | None = None, status: str | None = None) -> list[Lesson]:
         """Lessons, the best known first; with a project, also the global ones.
 
-        What was added and taken back is listed by its status alone, `archived`. Raises `NotFound` for an unknown
-        project.
+        What was added and taken back is listed by its status alone, `archived`. A rejected one is `invalid`, which
+        `rejected` finds as well. Raises `NotFound` for an unknown project, `NotAllowed` for an unknown kind or status.
         """
+        need_known("kind", kind, KINDS)
+        status = status_called(status)
         if self._memory.is_new:
             return []
         db, holder = self._memory.reading(), self._memory.project(project)
@@ -105,7 +100,8 @@ class Lessons(Part):
     ) -> str:
         """A lesson in a person's own words, active at once; returns its id.
 
-        Raises `NotAllowed` for an empty text, an unknown kind, or a scope that does not fit the project.
+        If it contradicts one that is believed there, neither is told until a person decides (`review.conflicts`).
+        Raises `NotAllowed` for an empty text, an unknown kind, or a scope that does not fit the project or agent.
         """
         return self._add(text, [], kind=kind, scope=scope, project=project, agent=agent, confidence=confidence, why=why)
 
@@ -123,7 +119,8 @@ class Lessons(Part):
         status: Status = "active",
     ) -> str:
         """The same with where it was said."""
-        need_fitting_scope(scope, project)
+        need_fitting_holder(scope, project, agent)
+        need_share("confidence", confidence)
         row = self._row(_checked(text, kind), kind, project)._replace(
             id="",
             scope=scope,
@@ -136,17 +133,24 @@ class Lessons(Part):
             source_count=len(cited),
         )
         clean = self._memory.scrubber().scrub(why)
-        return self._change(
-            lambda db: lifecycle.create(db, row, list(cited), actor=self._actor(), why=clean), row.project
-        )
+
+        def step(db: Database) -> str:
+            id = lifecycle.create(db, row, list(cited), actor=self._actor(), why=clean)
+            notice(db, [id], actor=self._actor())
+            return id
+
+        return self._change(step, row.project)
 
     def propose(
         self, text: str, *, kind: Kind = "fact", project: str = "", agent: str = "", session: str = "", why: str = ""
     ) -> str:
-        """A sentence worth keeping, as a candidate until a person or a second session agrees; returns its id.
+        """A sentence worth keeping, as a candidate until a person agrees; returns its id.
 
+        What a person has rejected in the same words is not proposed again: its id is returned. A session that a harvest
+        reads confirms it, too, if it says the same by itself; one that is merely named here does not.
         Raises `NotAllowed` for an empty text or an unknown kind.
         """
+        need_switched_on()
         scrub = self._memory.scrubber().scrub
         row = self._row(_checked(text[:MAX_TEXT_CHARACTERS], kind), kind, project)
         said_in = scrub(session[:_MAX_NAME_CHARACTERS]) or made("I")
@@ -156,8 +160,12 @@ class Lessons(Part):
         source = Cited(row.id, said_in, 0, root, row.first_seen, row.text, "agent")
         db = self._memory.writing()
         meta.need_room(db)
+        if decided := lifecycle.duplicate(db, row._replace(status="invalid")):
+            return decided
         with db.transaction(row.project):
-            return lifecycle.create(db, row, [source], actor=self._actor("agent"), why=scrub(why))
+            id = lifecycle.create(db, row, [source], actor=self._actor("agent"), why=scrub(why))
+            notice(db, [id], actor=self._actor("agent"))
+        return id
 
     def reinforce(self, id: str, *, why: str = "") -> Reinforced:
         """This lesson proved its worth: a step more confidence, up to 1; returns what it was and is.
@@ -168,14 +176,16 @@ class Lessons(Part):
         before, after = self._change_lesson(id, lambda db: lifecycle.reinforce(db, id, actor=self._actor(), why=words))
         return Reinforced(lesson=id, text=self.get(id).lesson.text, overlap=1.0, before=before, after=after)
 
-    def feedback(self, id: str, *, helped: bool, why: str = "") -> None:
+    def feedback(self, id: AttemptId, *, helped: bool, why: str = "") -> None:
         """This lesson, failure, attempt or whatever else a search found helped, or was wrong.
 
-        Counted for the review; it changes nothing by itself.
+        Counted for the review; it changes nothing by itself. An attempt may be named by its number, too.
 
         Raises `NotFound`.
         """
+        need_switched_on()
         db = self._memory.writing()
+        id = attempts.id_of(db, id)
         words = self._memory.scrubber().scrub(why[:MAX_TEXT_CHARACTERS])
         with db.transaction(lessons.project_of(db, id)):
             lesson = lessons.get(db, id)
@@ -215,6 +225,5 @@ def _checked(text: str, kind: str) -> str:
     words = text.strip()
     if not words:
         raise NotAllowed("a lesson cannot be empty")
-    if kind not in KINDS:
-        raise NotAllowed(f"unknown kind '{kind}'; known: {', '.join(KINDS)}")
+    need_known("kind", kind, KINDS)
     return words

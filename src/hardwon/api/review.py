@@ -21,10 +21,11 @@ from hardwon.harvest.rules.pitfalls import sentence_of
 from hardwon.harvest.rules.said import for_the_moment
 from hardwon.harvest.trust import quality
 from hardwon.harvest.upkeep import Relation as Likeness
-from hardwon.harvest.upkeep import relation
+from hardwon.harvest.upkeep import notice, relation
+from hardwon.model.attempt import AttemptId
 from hardwon.model.lesson import Kind, Relation, Scope, Status
 from hardwon.model.lesson import StoredLesson as Inner
-from hardwon.model.nouns import Event, Lesson, Source
+from hardwon.model.nouns import Event, Lesson, Source, each_name
 from hardwon.store import attempts, failures, integrity, lessons, lifecycle, meta, projects, sessions
 from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
@@ -257,6 +258,7 @@ class Review(Part):
         event = lifecycle.promote(db, id, actor=self._actor(), why=why)
         for other in lessons.contradicted(db, id):
             lifecycle.note_conflict(db, [id, other], actor=self._actor(), why="they say the opposite of each other")
+        notice(db, [id], actor=self._actor())
         return event
 
     def reject(self, id: str, *, why: str = "") -> int:
@@ -306,7 +308,13 @@ class Review(Part):
 
     def restore(self, id: str, *, why: str = "") -> int:
         """Back to what it was before it was rejected, superseded or archived. Raises `NotFound`, `NotAllowed`."""
-        return self._change_lesson(id, lambda db: lifecycle.restore(db, id, actor=self._actor(), why=self._clean(why)))
+
+        def step(db: Database) -> int:
+            event = lifecycle.restore(db, id, actor=self._actor(), why=self._clean(why))
+            notice(db, [id], actor=self._actor())
+            return event
+
+        return self._change_lesson(id, step)
 
     def merge(self, id: str, into: str, *, why: str = "") -> int:
         """It says the same as another, which gets its sources. Raises `NotFound`, `NotAllowed`."""
@@ -322,10 +330,11 @@ class Review(Part):
         *,
         text: str | None = None,
         kind: Kind | None = None,
-        tags: Sequence[str] | None = None,
+        tags: str | Sequence[str] | None = None,
         confidence: float | None = None,
         pinned: bool | None = None,
         scope: Scope | None = None,
+        project: str | None = None,
         agent: str | None = None,
         valid_from: datetime | None = None,
         valid_until: datetime | None = None,
@@ -333,23 +342,31 @@ class Review(Part):
     ) -> int:
         """Change a lesson's words or fields, those that are given; what they were stays in its history.
 
-        Raises `NotFound`, and `NotAllowed` for an empty text.
+        With the scope `global` it belongs to no project from then on and is told in all; with `project`, to the one
+        that is named, and is told there alone; with `agent`, to that agent in all. Raises `NotFound`, and `NotAllowed`
+        for an empty text, nothing to change, a value that cannot be, or a scope that does not fit the project or agent.
         """
         changes: dict[str, Any] = {
             "text": text,
             "kind": kind,
-            "tags": None if tags is None else list(tags),
+            "tags": None if tags is None else each_name(tags),
             "base_confidence": confidence,
             "pinned": pinned,
             "scope": scope,
+            "project": self._memory.project(project) if project else None,
             "agent": agent,
             "valid_from": to_microseconds(valid_from) if valid_from else None,
             "valid_until": to_microseconds(valid_until) if valid_until else None,
         }
         clean = {name: self._clean(value) for name, value in changes.items() if value is not None}
-        return self._change_lesson(
-            id, lambda db: lifecycle.edit(db, id, clean, actor=self._actor(), why=self._clean(why))
-        )
+
+        def step(db: Database) -> int:
+            event = lifecycle.edit(db, id, clean, actor=self._actor(), why=self._clean(why))
+            notice(db, [id], actor=self._actor())
+            return event
+
+        moved = clean.keys() & {"scope", "project", "agent"}
+        return self._change(step) if moved else self._change_lesson(id, step)
 
     def link(self, id: str, relation: Relation, other: str, *, why: str = "") -> int:
         """Say how two lessons relate. Raises `NotFound`."""
@@ -365,6 +382,7 @@ class Review(Part):
         taken_back = integrity.get_event(db, event)
         number = lifecycle.undo(db, event, actor=self._actor(), why=why)
         done = integrity.get_event(db, number)
+        notice(db, [done.item] if done and done.item.startswith("L") else [], actor=self._actor())
         rejected = done and taken_back and taken_back.action == "reject"
         for other in self._decided_together(db, done.item) if done and rejected else ():
             *_, last = [None, *integrity.events_of_item(db, other)]
@@ -381,10 +399,15 @@ class Review(Part):
         found = lessons.named(db, [id])
         return failures.fix_ids(db, found[0].failure) if found and found[0].failure else []
 
-    def history(self, id: str = "", *, limit: int = 50) -> list[Event]:
-        """What happened to an item, oldest first; without one, what happened last, newest first."""
+    def history(self, id: AttemptId = "", *, limit: int = 50) -> list[Event]:
+        """What happened to an item, oldest first; without one, what happened last, newest first.
+
+        An attempt may be named by its number, too.
+        """
         db = self._memory.reading()
-        return [*map(convert.event, integrity.events_of_item(db, id) if id else integrity.recent_events(db, limit))]
+        named = str(id) and attempts.id_of(db, id)
+        found = integrity.events_of_item(db, named) if named else integrity.recent_events(db, limit)
+        return [*map(convert.event, found)]
 
     def conflicts(self, *, project: str | None = None) -> list[Conflict]:
         """Lessons that contradict each other, the oldest conflict first. Raises `NotFound` for an unknown project."""

@@ -13,7 +13,7 @@ from hardwon.api import convert
 from hardwon.api.connection import AnyPath, Part, Paths, each_path, need_switched_on, session_files
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, NotFound
-from hardwon.model.nouns import Project, ProjectParts, SessionDetails, SessionRecord
+from hardwon.model.nouns import Project, ProjectParts, SessionDetails, SessionRecord, each_name
 from hardwon.store import integrity, lifecycle, meta, pages, projects, sessions
 from hardwon.store.database import Database
 from hardwon.store.integrity import Happened
@@ -67,7 +67,7 @@ class Sessions(Part):
         self,
         repository: AnyPath,
         *,
-        refs: Iterable[str] = (),
+        refs: str | Iterable[str] = (),
         mine: bool = False,
         folders: bool = True,
         progress: Progress | None = None,
@@ -85,18 +85,18 @@ class Sessions(Part):
         db = self._memory.writing()
         told = progress or (lambda *_: None)
         with Repository(Path(repository)) as opened:
-            reading = FromGit(db, opened, list(refs), mine=mine, folders=folders)
+            reading = FromGit(db, opened, each_name(refs), mine=mine, folders=folders)
             return reading.harvest(lambda logs: self._memory.take_in(logs, progress), told)
 
     def kept_in_git(
-        self, repository: AnyPath, *, refs: Iterable[str] = (), mine: bool = False, folders: bool = True
+        self, repository: AnyPath, *, refs: str | Iterable[str] = (), mine: bool = False, folders: bool = True
     ) -> GitHarvest:
         """What `harvest_git` would read; nothing is stored. Raises as that does."""
         from hardwon.api.from_git import FromGit
         from hardwon.sessions.git_objects import Repository
 
         with Repository(Path(repository)) as opened:
-            return FromGit(self._memory.writing(), opened, list(refs), mine=mine, folders=folders).news()
+            return FromGit(self._memory.writing(), opened, each_name(refs), mine=mine, folders=folders).news()
 
     def repositories(self) -> list[Path]:
         """The repositories on this machine that keep checkpoints, among those that harvested sessions ran in."""

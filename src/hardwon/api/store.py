@@ -24,6 +24,7 @@ from hardwon.exchange.dump import Header, Loaded, Migrated, load, migrate
 from hardwon.exchange.intake import Taken
 from hardwon.exchange.markdown import Exported, Merged, merge
 from hardwon.harvest.distil.extract import waiting
+from hardwon.harvest.upkeep import notice, to_compare
 from hardwon.harvest.walk import Progress
 from hardwon.home import DATABASE, FORMER_NAME, former_variables, moved_to_home, switched_off, too_open
 from hardwon.install.command import Where
@@ -49,7 +50,7 @@ from hardwon.store import (
     sqlite,
 )
 from hardwon.store.database import Check, Database, Row, connect, stored_texts
-from hardwon.store.forget import forget_again
+from hardwon.store.forget import forget_again, once_forgotten
 from hardwon.store.repair import Repaired
 from hardwon.store.sqlite import SqliteDatabase, engine_check
 from hardwon.text.shown import ago, one_line
@@ -193,8 +194,11 @@ class Exchange(Part):
         done: list[T] = []
         try:
             with db.unhurried(), db.transaction():
+                there, uncompared = once_forgotten(db), _uncompared(db)
                 done.append(step(db))
-                forget_again(db)
+                if not (isinstance(done[0], Loaded) and not done[0].merged):  # a whole store is as it was
+                    _tell_forgotten(done[0], forget_again(db, there))
+                    notice(db, [id for id, _ in sorted(_uncompared(db) - uncompared)], actor=self._actor())
                 if dry_run:
                     raise _Rehearsed
         except _Rehearsed:
@@ -209,6 +213,17 @@ def _same(one: Path | str, other: Path | str) -> bool:
     if isinstance(one, Path) and isinstance(other, Path):
         return one.resolve() == other.resolve()
     return one == other
+
+
+def _uncompared(db: Database) -> set[tuple[str, str]]:
+    """(lesson, its state) of what no harvest has compared as it is."""
+    projects = [row[0] for row in db.query("SELECT id FROM project ORDER BY id")]
+    return {one for project in ("", *projects) for one in to_compare(db, project).items()}
+
+
+def _tell_forgotten(report: object, count: int) -> None:
+    if count and isinstance(report, Loaded):
+        report.left_out.append(f"{count} rows: what was forgotten here does not come back")
 
 
 class _Rehearsed(Exception):
@@ -416,16 +431,17 @@ class Maintenance(Part):
             pass
 
     def backup(self, file: AnyPath | None = None, *, keep: int | None = None) -> Backup:
-        """A verified copy, made while others work; `keep` removes all but the newest in the home folder.
+        """A verified copy, made while others work; `keep` removes all but so many of the newest in the home folder.
 
-        Raises `NotAllowed` for a store on a server.
+        Raises `NotAllowed` for a store on a server, and for a `keep` below 1.
         """
         self._file("back up")
+        backup.need_room_for_one(keep)
         db = self._memory.reading()
         assert isinstance(db, SqliteDatabase)
         path = Path(file) if file else backup.default_path(self._memory.home)
         rows = backup.backup(db, path)
-        removed = backup.prune(self._memory.home, keep) if keep is not None else []
+        removed = backup.prune(self._memory.home, keep, path) if keep is not None else []
         return Backup(str(path), path.stat().st_size, sum(rows.values()), [str(each) for each in removed])
 
     def restore(self, file: AnyPath) -> Restored:

@@ -11,7 +11,8 @@ import msgspec
 
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.model.attempt import Attempt, Outcome, renamed
+from hardwon.model.attempt import Attempt, Outcome, outcome_called, renamed
+from hardwon.model.nouns import each_name
 from hardwon.scrub.scrubber import Scrubber, ends
 from hardwon.sessions import tool_calls
 from hardwon.sessions.project import Project, remote_key
@@ -134,10 +135,11 @@ def stored(attempt: Attempt, project: str | None, scrubber: Scrubber, retry_of: 
     if not task:
         raise NotAllowed("an attempt needs a task: say in a few words what was tried")
     _check_numbers(attempt)
-    outcome, evidence = Outcome(attempt.outcome), bounded(attempt.evidence, _MAX_NAME_CHARACTERS)
+    outcome, evidence = outcome_called(attempt.outcome), bounded(attempt.evidence, _MAX_NAME_CHARACTERS)
     if not evidence:
         outcome, evidence = judged(outcome, attempt.exit_code, attempt.test_results)
-    paths = [(path, "modified") for path in attempt.files] + [(path, "read") for path in attempt.files_read]
+    paths = [(path, "modified") for path in each_name(attempt.files)]
+    paths += [(path, "read") for path in each_name(attempt.files_read)]
     return AttemptRow(
         id=made("A"),
         source=attempt.source,

@@ -96,6 +96,7 @@ def _take(db: Database, path: Path, place: str, project: str | None, scrubber: S
     clean = scrubber.scrub(text)
     hashed = digest(clean, size=16)
     known = next(iter(documents.at_paths(db, [place])), None)
+    project = project or (known.project if known else None)
     if known and (known.hash, known.project) == (hashed, project):
         report.unchanged += 1
         return

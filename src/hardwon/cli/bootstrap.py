@@ -304,6 +304,8 @@ def remember(
         where = f"in {shown(names[holder])}" if holder in names else "everywhere"
         untold = why_untold(memory, id, holder, found.status)
         alike = [one for one in memory.review.consider(id).similar if one.status == "active" and one.share >= _LIKE_IT]
+        disputes = [one.lessons for one in memory.review.conflicts() if id in {each.id for each in one.lessons}]
+        against = {one.id: one for among in disputes for one in among if one.id != id}
     if json:
         print_json(found)
         return
@@ -316,7 +318,11 @@ def remember(
         say(f"{folder} was no project yet. For another: --project NAME; for all: --global", err=True)
     if not known and found.text.strip(".") != text.strip().strip("."):
         say(f"kept as: {shown(found.text)}", err=True)
-    for one in alike[:1]:
+    for other in against.values():
+        keep = f"`hardwon review --keep {short(memory, id)}`"
+        what = f"It contradicts {short(memory, other.id)}: {shown(other.text)}"
+        say(f"{what} Neither is told until you decide; to keep the new one: {keep}", err=True)
+    for one in [] if against else alike[:1]:
         drop = f"`hardwon review --reject {short(memory, one.id)}`"
         say(
             f"Much like {short(memory, one.id)}: {shown(one.text)} Both are told; to keep the new one alone: {drop}",

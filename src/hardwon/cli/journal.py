@@ -14,13 +14,14 @@ from hardwon.errors import HardwonError, NotFound
 from hardwon.model.attempt import FAILED, Outcome
 
 if TYPE_CHECKING:
+    from hardwon.api import Hardwon
     from hardwon.api.journal import Group
     from hardwon.model.attempt import Attempt
 
 app = typer.Typer(help="Record attempts and look up similar ones.", no_args_is_help=True, rich_markup_mode=None)
 
 Limit = Annotated[int, typer.Option(help="Most rows.", min=1)]
-Number = Annotated[int, typer.Argument(help="The attempt's number.", show_default=False)]
+Number = Annotated[str, typer.Argument(help="The attempt's number, or the beginning of its id.", show_default=False)]
 OutcomeOption = Annotated[list[Outcome] | None, typer.Option(help="Only this outcome; repeatable.")]
 _MAX_SUGGESTED = 5
 _HEADINGS = ("NO", "WHEN", "OUTCOME", "TASK")
@@ -40,7 +41,7 @@ def log(
     analysis: Annotated[str, typer.Option(help="Why it failed.")] = "",
     reflection: Annotated[str, typer.Option(help="What to do next time.")] = "",
     exit_code: Annotated[int | None, typer.Option(help="The exit code of what was run.")] = None,
-    retry_of: Annotated[int | None, typer.Option(help="The attempt that this one repeats.")] = None,
+    retry_of: Annotated[str | None, typer.Option(help="The attempt that this one repeats.")] = None,
     retry_count: Annotated[int, typer.Option(help="How many times it was tried before.", min=0)] = 0,
     phase: Annotated[str, typer.Option(help="The phase of the run, such as VERIFY.")] = "",
     agent: Annotated[str, typer.Option(help="Who tried.")] = "",
@@ -91,6 +92,8 @@ def log(
             )
         ]
     with Hardwon() as memory:
+        for entry in entries:
+            entry.retry_of = _meant(memory, entry.retry_of) if isinstance(entry.retry_of, str) else entry.retry_of
         ids = memory.journal.log_all(entries)
         if json:
             print_json([_fields(memory.journal.get(id)) for id in ids])
@@ -165,7 +168,7 @@ def show(number: Number, json: Json = False) -> None:
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        found = memory.journal.get(number)
+        found = memory.journal.get(_meant(memory, number))
         named = {one.id: one.name for one in memory.store.projects()}
     if json:
         print_json(_fields(found))
@@ -219,8 +222,9 @@ def reflect(
     from hardwon.api import Hardwon
 
     with Hardwon() as memory:
-        memory.journal.reflect(number, sys.stdin.read() if text == "-" else text)
-        found = memory.journal.get(number)
+        meant = _meant(memory, number)
+        memory.journal.reflect(meant, sys.stdin.read() if text == "-" else text)
+        found = memory.journal.get(meant)
     if json:
         print_json(_fields(found))
 
@@ -284,6 +288,13 @@ def _fields(found: Attempt) -> dict[str, Any]:
     fields = msgspec.structs.asdict(found)
     del fields["embedding"]
     return fields
+
+
+def _meant(memory: Hardwon, name: str) -> str:
+    """A number as it is, else the id that begins so."""
+    from hardwon.api.connection import full_id
+
+    return name if name.lstrip("-").isdecimal() else full_id(memory, name)
 
 
 def _here(memory: Any) -> str | None:

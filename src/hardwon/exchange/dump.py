@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from hardwon.clock import now
 from hardwon.errors import HardwonError, NotAllowed, StoreError
 from hardwon.model.failure import FOREIGN
-from hardwon.store import fulltext, meta, migrations, schema
+from hardwon.store import attempts, fulltext, meta, migrations, schema
 from hardwon.store.database import Database, Row, Table, insert, marks
 from hardwon.store.database import batches as batched
 from hardwon.store.integrity import Happened, content_hash, is_empty, record_events, whole_hash
@@ -207,7 +207,7 @@ class _Load:
         self._merging = merging
         self._trusted = trusted
         self._scrubber = scrubber(db)
-        self._numbers = int(db.query("SELECT coalesce(max(number), 0) FROM attempt")[0][0])
+        self._numbers = attempts.highest_number(db)
         self._orphans = 0
         self._attempts: set[object] = set()
         """That this store had not."""

@@ -113,12 +113,49 @@ def _differ_in_a_number(a: Claim, b: Claim) -> bool:
 def put_in_order(db: Database, project: str) -> None:
     """Called inside a transaction, once the counts are up to date. What was compared before is not compared again."""
     _retire_old_measurements(db, project)
-    states = lessons.to_compare(db, project, COMPARISON_VERSION)
+    compare_fresh(db, project)
+    _corroborate(db, project)
+
+
+def compare_fresh(db: Database, project: str) -> None:
+    """Compare the lessons of a project, or of none, that are new or have changed. Called inside a transaction."""
+    states = to_compare(db, project)
     fresh = {one.id: one for one in _named(db, list(states)) if _comparable(one, project)}
-    keys = {id: digest(project, *key) for id, one in fresh.items() if (key := claim(one.text).key)}
+    keys = _keys(fresh.values())
     lessons.mark_compared(db, states, ((key, id) for id, key in keys.items()))
     _compare(db, fresh, _neighbours(db, keys))
-    _corroborate(db, project)
+
+
+def to_compare(db: Database, project: str) -> dict[str, str]:
+    """The lessons of a project, or of none, that no harvest has compared as they are now, each with its state."""
+    return lessons.to_compare(db, project, COMPARISON_VERSION)
+
+
+def notice(db: Database, ids: Sequence[str], *, actor: str) -> None:
+    """See at once whether these lessons contradict others of the same holder; called inside a transaction.
+
+    It compares as a harvest does, with their neighbours alone, and joins nothing: what says the same a harvest does.
+    """
+    fresh = {one.id: one for one in _named(db, ids) if _comparable(one, one.project)}
+    keys = _keys(fresh.values())
+    lessons.put_keys(db, ids, ((key, id) for id, key in keys.items()))
+    pairs = _neighbours(db, keys)
+    known = {one.id: one for one in _named(db, sorted({id for pair in pairs for id in pair}))}
+    for first, second in ((known[a], known[b]) for a, b in pairs):
+        if all(_comparable(one, one.project) for one in (first, second)) and relation(first.text, second.text) in (
+            "opposite",
+            "other value",
+        ):
+            _contradict(db, first, second, actor)
+
+
+def _keys(known: Iterable[StoredLesson]) -> dict[str, str]:
+    """Lesson → what it has in common with those of the same holder that are not unrelated."""
+    return {one.id: digest(_holder(one), *key) for one in known if (key := claim(one.text).key)}
+
+
+def _holder(lesson: StoredLesson) -> str:
+    return lesson.project or (f"agent {lesson.agent}" if lesson.scope == "agent" else "")
 
 
 def _compare(db: Database, known: dict[str, StoredLesson], pairs: list[tuple[str, str]]) -> None:
@@ -144,10 +181,13 @@ def _named(db: Database, ids: Sequence[str]) -> list[StoredLesson]:
 
 
 def _comparable(lesson: StoredLesson, project: str) -> bool:
+    if lesson.status in ("superseded", "archived") or lesson.rule == _MEASURED_FACT:
+        return False
+    if not lesson.rule:
+        return lesson.project == project
     from hardwon.harvest.rules.catalogue import OVER_STORE  # noqa: PLC0415 - all rules: a briefing needs none of them
 
-    settled = lesson.status in ("superseded", "archived") or lesson.rule == _MEASURED_FACT
-    return lesson.project == project and not settled and lesson.rule not in OVER_STORE
+    return lesson.project == project and lesson.rule not in OVER_STORE
 
 
 def _neighbours(db: Database, keys: dict[str, str]) -> list[tuple[str, str]]:
@@ -186,12 +226,12 @@ def _join(db: Database, a: StoredLesson, b: StoredLesson) -> str:
     return goes.id
 
 
-def _contradict(db: Database, a: StoredLesson, b: StoredLesson) -> None:
+def _contradict(db: Database, a: StoredLesson, b: StoredLesson, actor: str = "harvest") -> None:
     """Only lessons that are both believed are in conflict; a doubtful one must not silence a trusted one."""
     if (a.status, b.status) == ("active", "active"):
-        lifecycle.note_conflict(db, [a.id, b.id], actor="harvest", why="they say the opposite of each other")
+        lifecycle.note_conflict(db, [a.id, b.id], actor=actor, why="they say the opposite of each other")
     elif "invalid" not in (a.status, b.status):
-        lifecycle.note_contradiction(db, a.id, b.id, actor="harvest")
+        lifecycle.note_contradiction(db, a.id, b.id, actor=actor)
 
 
 def _retire_old_measurements(db: Database, project: str) -> None:

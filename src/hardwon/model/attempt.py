@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct, StructMeta, field
+
+from hardwon.errors import NotAllowed
 
 # One name for one thing, in options, lines of JSON, HTTP, MCP and Python alike; what it was called before is read.
 
@@ -49,6 +52,25 @@ class Outcome(StrEnum):
 
 
 FAILED = (Outcome.FAILURE, Outcome.ROLLBACK)
+Outcomes = Outcome | str | Iterable[Outcome | str] | None
+"""One outcome or several; None means any."""
+AttemptId = int | str
+"""The number that the journal gave an attempt, or its id (`A…`), which searches, lessons and failures name it by."""
+
+
+def outcome_called(name: Outcome | str) -> Outcome:
+    """Raises `NotAllowed` for what is none."""
+    try:
+        return Outcome(name)
+    except ValueError:
+        raise NotAllowed(f"unknown outcome {name!r}; known: {', '.join(Outcome)}") from None
+
+
+def outcomes_meant(given: Outcomes) -> list[Outcome] | None:
+    """None for any. Raises `NotAllowed` for an outcome that there is not."""
+    if given is None:
+        return None
+    return [outcome_called(given)] if isinstance(given, str) else [*map(outcome_called, given)]
 
 
 class Attempt(Struct, metaclass=TakesFormerNames):
@@ -67,7 +89,7 @@ class Attempt(Struct, metaclass=TakesFormerNames):
     at: datetime | None = None
     """When it began. Without a zone it is taken for UTC; what comes out has one."""
     id: int | None = None
-    """Given by the journal."""
+    """The number that the journal gave it."""
     embedding: bytes | None = None
     """Not kept: the store makes its own vectors."""
     project: str = ""
@@ -81,14 +103,15 @@ class Attempt(Struct, metaclass=TakesFormerNames):
     """What the outcome rests on: `stated`, `exit-code`, `test-report`, …"""
     exit_code: int | None = None
     files_read: list[str] = field(default_factory=list)
-    retry_of: int | None = None
+    retry_of: AttemptId | None = None
+    """The attempt that it repeats, by its number or its id going in; its number coming out."""
     git_commit: str = ""
     tokens: int | None = None
     duration: float | None = None
     """Seconds."""
     source: str = "log"
     key: str = ""
-    """The store's id, by which lessons and failures refer to it."""
+    """Its id in the store (`A…`), which searches, lessons and failures name it by; it opens it as the number does."""
 
     task_description, files_modified = formerly("task"), formerly("files")
     failure_analysis, timestamp = formerly("analysis"), formerly("at")

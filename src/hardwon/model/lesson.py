@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
+from hardwon.errors import NotAllowed
 from hardwon.model.session import Origin
 
 Kind = Literal["fact", "pitfall", "pattern", "tool-quirk", "question", "preference", "decision", "identity"]
@@ -18,6 +19,36 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+
+def need_known(what: str, name: str | None, known: tuple[str, ...]) -> None:
+    """Raises `NotAllowed` for a name that is none of those; none at all is no name."""
+    if name is not None and name not in known:
+        raise NotAllowed(f"unknown {what} '{name}'; known: {', '.join(known)}")
+
+
+def status_called(name: str | None) -> str | None:
+    """A status by its name; `rejected` is what people read where programs read `invalid`."""
+    meant = "invalid" if name == "rejected" else name
+    need_known("status", meant, STATUSES)
+    return meant
+
+
+def need_share(what: str, value: float) -> None:
+    """Raises `NotAllowed` for what is no number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise NotAllowed(f"a {what} must be a number from 0 to 1, not {value!r}")
+
+
+def need_fitting_holder(scope: str, project: str | None, agent: str) -> None:
+    """Raises `NotAllowed` where the scope is another than that of the project and agent that a lesson has."""
+    need_known("scope", scope, SCOPES)
+    if (scope == "project") != bool(project):
+        raise NotAllowed(
+            "a lesson with scope 'project' needs a project, and no other does: name one, or use another scope"
+        )
+    if scope == "agent" and not agent.strip():
+        raise NotAllowed("a lesson with scope 'agent' needs an agent: name the one that is to be told")
 
 
 class Source(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -14,6 +15,11 @@ from hardwon.model.lesson import LessonFields
 T = TypeVar("T")
 
 
+def each_name(given: str | Iterable[str]) -> list[str]:
+    """One name or several; a text is one, and not its letters."""
+    return [given] if isinstance(given, str) else [*given]
+
+
 class Me(Struct, frozen=True):
     """Whose token it is, and what it may do."""
 
@@ -21,6 +27,12 @@ class Me(Struct, frozen=True):
     scopes: tuple[str, ...]
     projects: tuple[str, ...]
     """Ids; none means all."""
+
+
+class Noted(Struct, frozen=True):
+    """What was said to have helped, or to be wrong."""
+
+    id: str
 
 
 class Page(Struct, Generic[T], frozen=True):

@@ -25,7 +25,8 @@ from hardwon.api.journal import Journal
 from hardwon.api.lessons import Lessons
 from hardwon.clock import moment, now
 from hardwon.errors import HardwonError, NotFound
-from hardwon.model.attempt import FORMER_NAMES, Attempt, Outcome
+from hardwon.home import switched_off
+from hardwon.model.attempt import FORMER_NAMES, Attempt, AttemptId, Outcome
 from hardwon.model.lesson import Kind
 from hardwon.serve import browse
 from hardwon.serve.middleware import App, Receive, Scope, Send
@@ -40,6 +41,7 @@ T = TypeVar("T")
 # What the tools do, whoever asks and by whichever transport: plain text, everything stored fenced.
 
 NOTHING = "Nothing found."
+SWITCHED_OFF = "Hardwon is switched off here (HARDWON_OFF): nothing is told, and nothing is written."
 NOTHING_YET = "Nothing is known about this folder's project yet."
 FOUND = "WHAT IS KNOWN:"
 UNCONFIRMED = "UNCONFIRMED (waiting for review):"
@@ -155,13 +157,15 @@ class Tools:
         with self._pool.writing() as memory:
             holder = self._home(memory, project)
             id = Lessons(memory, self._caller.actor).propose(text, kind=kind, project=holder, session=session)
-        return f"Saved as candidate {id}. Sessions are told only after a person or a second session confirms it."
+            if memory.lessons.get(id).lesson.status == "invalid":
+                return f"Not saved: a person has rejected this before ({id})."
+        return f"Saved as candidate {id}. Sessions are told only after a person confirms it."
 
     def feedback(self, id: str, helped: bool, why: str) -> str:
         self._caller.need("write")
         with self._pool.writing() as memory:
             id = self._whole(memory, id)
-            self._check(memory, id)
+            self._caller.need_item(memory, id)
             Lessons(memory, self._caller.actor).feedback(id, helped=helped, why=why)
         return f"Noted that {id} {'helped' if helped else 'was wrong'}."
 
@@ -173,7 +177,7 @@ class Tools:
             kept = replace(entry, project=self._home(memory, entry.project))
             return f"Logged as attempt {Journal(memory, self._caller.actor).log(kept)}."
 
-    def reflect_on_attempt(self, number: int, reflection: str) -> str:
+    def reflect_on_attempt(self, number: AttemptId, reflection: str) -> str:
         self._caller.need("write")
         with self._pool.writing() as memory:
             self._attempt(memory, number)
@@ -183,13 +187,13 @@ class Tools:
     def sources(self, id: str) -> str:
         self._caller.need("read")
         with self._pool.reading() as memory:
-            self._check(memory, id)
+            self._caller.need_item(memory, id)
             page = memory.lessons.get(id)
             heading = f"LESSON {id} ({page.lesson.trust}, {page.lesson.status}) AND WHERE IT COMES FROM:"
             said = [f"{one.origin}, {one.agent or one.source}, {one.at:%Y-%m-%d}: {one.quote}" for one in page.sources]
             return fenced(memory, {heading: [page.lesson.text, *said]})
 
-    def reflection(self, number: int) -> str:
+    def reflection(self, number: AttemptId) -> str:
         self._caller.need("read")
         with self._pool.reading() as memory:
             attempt = self._attempt(memory, number)
@@ -205,30 +209,17 @@ class Tools:
             lines = [f"{name}: {value}" for name, value in parts.items() if value]
             return fenced(memory, {f"ATTEMPT {number}:": lines})
 
-    def _attempt(self, memory: Hardwon, number: int) -> Attempt:
+    def _attempt(self, memory: Hardwon, number: AttemptId) -> Attempt:
         found = memory.journal.get(number)
         if not self._caller.sees(found.project):
             raise NotFound(f"no attempt {number}")
         return found
 
     def _whole(self, memory: Hardwon, id: str) -> str:
-        """An id of which a command or a page showed the beginning."""
+        """An id of which a command or a page showed the beginning, or an attempt's number."""
         with suppress(NotFound):
             return memory.store.resolve(id)
         return id
-
-    def _check(self, memory: Hardwon, id: str) -> None:
-        """That it is something in the store which this caller may see."""
-        if id.startswith("F"):
-            seen = [browse.knows_failure(memory, id, project) for project in self._caller.projects or (None,)]
-            if not any(seen):
-                raise NotFound(f"no failure {id}")
-            return
-        owner = browse.owner_of(memory, id)
-        if owner is None:
-            raise NotFound(f"nothing found with id {id}: use the id at the start of a line")
-        if owner:
-            self._caller.need_project(owner, "item")
 
     def _is_new_here(self, memory: Hardwon, name: str) -> bool:
         """Whether the folder's own project is meant, and nothing was ever written to it."""
@@ -306,7 +297,10 @@ Project = Annotated[
 Text = Annotated[str, Field(max_length=200_000)]
 Name = Annotated[str, Field(max_length=200)]
 Files = Annotated[list[str] | None, Field(max_length=1000)]
-Number = Annotated[int, Field(description="The attempt's number.", ge=1)]
+Number = Annotated[
+    Annotated[int, Field(ge=1)] | Annotated[str, Field(max_length=200)],
+    Field(description="The attempt's number, or the id that a line about it begins with."),
+]
 
 
 def build(tools_of: ToolsOf) -> MCPServer[Any]:
@@ -332,7 +326,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
 
         Each line starts with its id, for `feedback`. Unconfirmed results are listed separately.
         """
-        return _told(lambda: tools_of(context).recall(query, project, limit))
+        return _asked(lambda: tools_of(context).recall(query, project, limit))
 
     def bootstrap(
         context: Context[Any, Any],
@@ -343,7 +337,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         session: Annotated[str, Field(description="Your own id of this session, if you know it.", max_length=200)] = "",
     ) -> str:
         """The briefing for a session: likely failures with what fixed them, lessons. Ask for it once, at the start."""
-        return _told(lambda: tools_of(context).bootstrap(project, agent, task, budget, session))
+        return _asked(lambda: tools_of(context).bootstrap(project, agent, task, budget, session))
 
     def orient(
         task: Annotated[str, Field(description="What you are about to do.", max_length=8000)],
@@ -351,7 +345,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         project: Project = "",
     ) -> str:
         """Where earlier sessions went for such a task: files, and commands that worked. Candidates: verify them."""
-        return _told(lambda: tools_of(context).orient(task, project))
+        return _asked(lambda: tools_of(context).orient(task, project))
 
     def known_failure(
         text: Annotated[str, Field(description="What the failed command printed, as it is.", max_length=500_000)],
@@ -360,7 +354,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         project: Project = "",
     ) -> str:
         """Has this error been seen before, and what fixed it? Ask as soon as a command fails."""
-        return _told(lambda: tools_of(context).known_failure(text, command, project))
+        return _asked(lambda: tools_of(context).known_failure(text, command, project))
 
     def similar_attempts(
         task: Annotated[str, Field(description="What you are about to try.", max_length=8000)],
@@ -369,7 +363,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         limit: Annotated[int, Field(ge=1, le=20)] = 5,
     ) -> str:
         """Earlier attempts at similar tasks, how they ended and what was learned."""
-        return _told(lambda: tools_of(context).similar_attempts(task, project, limit))
+        return _asked(lambda: tools_of(context).similar_attempts(task, project, limit))
 
     def verify_done(
         run: Annotated[str, Field(description="The run that the attempts were logged with.", max_length=200)],
@@ -377,7 +371,7 @@ def _questions(tools_of: ToolsOf) -> list[Callable[..., str]]:
         project: Project = "",
     ) -> str:
         """Is "done" backed by evidence? By a run's last test report, exit codes, open failures. Ask first."""
-        return _told(lambda: tools_of(context).verify_done(run, project))
+        return _asked(lambda: tools_of(context).verify_done(run, project))
 
     return [recall, bootstrap, orient, known_failure, similar_attempts, verify_done]
 
@@ -390,7 +384,7 @@ def _notes(tools_of: ToolsOf) -> list[Callable[..., str]]:
         project: Project = "",
         session: Name = "",
     ) -> str:
-        """Offer a lesson for later sessions. It stays a candidate until a person or a second session agrees."""
+        """Offer a lesson for later sessions. It stays a candidate until a person agrees."""
         return _told(lambda: tools_of(context).remember(text, kind, project, session))
 
     def log_attempt(
@@ -408,7 +402,10 @@ def _notes(tools_of: ToolsOf) -> list[Callable[..., str]]:
         exit_code: Annotated[int | None, Field(ge=-(2**31), le=2**31)] = None,
         analysis: Annotated[str, Field(description="Why it failed.", max_length=8000)] = "",
         reflection: Annotated[str, Field(description="What to do next time.", max_length=8000)] = "",
-        retry_of: Annotated[int | None, Field(description="The attempt that this one repeats.", ge=1)] = None,
+        retry_of: Annotated[
+            Annotated[int, Field(ge=1)] | Annotated[str, Field(max_length=200)] | None,
+            Field(description="The attempt that this one repeats: its number or its id."),
+        ] = None,
         retry_count: Annotated[int, Field(description="How many times it was tried before.", ge=0, le=10**6)] = 0,
         run: Annotated[str, Field(description="What the tries of one loop have in common.", max_length=200)] = "",
         phase: Name = "",
@@ -439,7 +436,9 @@ def _notes(tools_of: ToolsOf) -> list[Callable[..., str]]:
         return _told(lambda: tools_of(context).reflect_on_attempt(attempt, reflection))
 
     def feedback(
-        id: Annotated[str, Field(description="The id that a line begins with.", max_length=200)],
+        id: Annotated[
+            str, Field(description="The id that a line of `recall` or the like begins with.", max_length=200)
+        ],
         helped: Annotated[bool, Field(description="True if the line helped, false if it was wrong.")],
         context: Context[Any, Any],
         why: Annotated[str, Field(max_length=2000)] = "",
@@ -454,17 +453,22 @@ def _add_pages(server: MCPServer[Any], tools_of: ToolsOf) -> None:
     @server.resource("hardwon://bootstrap/{project}", mime_type="text/plain")
     def briefing(project: str, context: Context[Any, Any]) -> str:
         """The briefing for a session of a project."""
-        return _shown(lambda: tools_of(context).bootstrap(project, "", "", None))
+        return SWITCHED_OFF if switched_off() else _shown(lambda: tools_of(context).bootstrap(project, "", "", None))
 
     @server.resource("hardwon://lessons/{id}/sources", mime_type="text/plain")
     def sources(id: str, context: Context[Any, Any]) -> str:
         """A lesson and the words that it comes from."""
-        return _shown(lambda: tools_of(context).sources(id))
+        return SWITCHED_OFF if switched_off() else _shown(lambda: tools_of(context).sources(id))
 
     @server.prompt()
     def reflect(attempt: Number, context: Context[Any, Any]) -> str:
         """Reflect on an attempt of the journal."""
-        return _REFLECT + _told(lambda: tools_of(context).reflection(attempt))
+        return _REFLECT + _asked(lambda: tools_of(context).reflection(attempt))
+
+
+def _asked(ask: Callable[[], str]) -> str:
+    """What is known, unless its owner has it keep silent."""
+    return SWITCHED_OFF if switched_off() else _told(ask)
 
 
 def _told(ask: Callable[[], T]) -> T:

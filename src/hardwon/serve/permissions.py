@@ -51,6 +51,18 @@ class Caller:
         if not self.sees(project):
             raise NotFound(f"no such {what}")
 
+    def need_item(self, memory: Hardwon, id: str) -> None:
+        """That it is something in the store which this caller may see."""
+        if id.startswith("F"):
+            if not any(browse.knows_failure(memory, id, project) for project in self.projects or (None,)):
+                raise NotFound(f"no failure {id}")
+            return
+        owner = browse.owner_of(memory, id)
+        if owner is None:
+            raise NotFound(f"nothing found with id {id}: use the id at the start of a line")
+        if owner:
+            self.need_project(owner, "item")
+
     def project(self, memory: Hardwon, name: str | None) -> str | None:
         """The id of the project that is meant; None is the whole store, which not every caller may have."""
         if name:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from hardwon.clock import now
-from hardwon.store import fulltext, integrity
+from hardwon.store import fulltext, integrity, meta
 from hardwon.store.database import Database, Entry, Row, batches, insert, marks
 from hardwon.store.integrity import Happened
 from hardwon.text.normalise import derived
@@ -17,6 +17,7 @@ _TRIES_LOOKED_BACK = 50
 """How many of the best matches are looked at closely."""
 _MOST_TASKS_READ = 20_000
 _DAY = 86_400_000_000
+_HIGHEST_NUMBER = 2**53
 _ORDER = "started_at DESC, number DESC"
 
 
@@ -82,11 +83,34 @@ def save_all(db: Database, rows: Sequence[AttemptRow]) -> list[int]:
             fresh.append(row._replace(number=given[row.id]))
     _insert(db, [row for row in fresh if row.number])
     rest = [row for row in fresh if not row.number]
-    following, _ = db.next_numbers("attempt", len(rest))
+    following = _next_numbers(db, len(rest))
     numbered = [row._replace(number=number) for row, number in zip(rest, following, strict=True)]
     _insert(db, numbered)
     given |= {row.id: row.number for row in numbered}
     return [given[row.id] for row in rows]
+
+
+_RETIRED = "attempts numbered to"
+
+
+def highest_number(db: Database) -> int:
+    """The highest that was ever given, as far as it is known."""
+    ((there, gone),) = db.query(
+        "SELECT (SELECT coalesce(max(number), 0) FROM attempt), (SELECT value FROM meta WHERE key = ?)", (_RETIRED,)
+    )
+    return max(int(there), int(gone or 0))
+
+
+def retire_numbers(db: Database, ids: Iterable[str]) -> None:
+    """These attempts will be gone: their numbers are given to no other, for who kept one would open another's."""
+    if last := max(numbers(db, sorted(ids)).values(), default=0):
+        meta.set_note(db, _RETIRED, str(max(last, int(meta.note(db, _RETIRED) or 0))))
+
+
+def _next_numbers(db: Database, count: int) -> list[int]:
+    given, gone = db.next_numbers("attempt", count, f"(SELECT value FROM meta WHERE key = '{_RETIRED}')")
+    skipped = max(0, int(gone or 0) + 1 - given[0]) if given else 0
+    return [number + skipped for number in given]
 
 
 def id_in_session(session: str, position: int) -> str:
@@ -102,7 +126,8 @@ def replace_of_session(db: Database, session: str, rows: Sequence[AttemptRow]) -
     """
     before = {row.id: row for row in _select(db, "WHERE session = ? AND source = 'session'", (session,))}
     ids = [row.id or id_in_session(session, position) for position, row in enumerate(rows)]
-    following = iter(db.next_numbers("attempt", sum(id not in before for id in ids))[0])
+    following = iter(_next_numbers(db, sum(id not in before for id in ids)))
+    retire_numbers(db, before.keys() - set(ids))
     for id in before:
         remove(db, id)
     placed: list[AttemptRow] = []
@@ -147,9 +172,23 @@ def give_project(db: Database, id: str, project: str) -> None:
     db.execute("UPDATE occurrence SET project = ? WHERE source = ?", (project, id))
 
 
-def get(db: Database, number: int) -> AttemptRow | None:
-    rows = _select(db, "WHERE number = ?", (number,))
+def get(db: Database, name: int | str) -> AttemptRow | None:
+    """An attempt by the number that the journal gave it, or by its id."""
+    column, value = ("id", name) if _is_id(name) else ("number", min(int(name), _HIGHEST_NUMBER))
+    rows = _select(db, f"WHERE {column} = ?", (value,))
     return rows[0] if rows else None
+
+
+def id_of(db: Database, name: int | str) -> str:
+    """The id of whatever is named; of an attempt also by its number."""
+    if _is_id(name):
+        return str(name)
+    rows = db.query("SELECT id FROM attempt WHERE number = ?", (min(int(name), _HIGHEST_NUMBER),))
+    return rows[0][0] if rows else str(name)
+
+
+def _is_id(name: int | str) -> bool:
+    return isinstance(name, str) and not name.isdecimal()
 
 
 def by_id(db: Database, ids: Sequence[str]) -> dict[str, AttemptRow]:

@@ -24,7 +24,7 @@ from hardwon.store.integrity import Happened
 from hardwon.store.sqlite import SqliteDatabase, explained
 
 FOLDER = "backups"
-_NAME = re.compile(rf"(?:hardwon|{FORMER_NAME})-\d{{8}}-\d{{6}}(?:-\d+)?\.db")
+_NAME = re.compile(rf"(?:hardwon|{FORMER_NAME})-(\d{{8}}-\d{{6}})(?:-(\d+))?\.db")
 _MAX_WAIT_MILLISECONDS = 10_000
 _SIDES = ("-wal", "-shm", "-journal")
 _WORKSHOP = "unfinished-"
@@ -46,13 +46,26 @@ def stamp() -> str:
 def kept(home: Path) -> list[Path]:
     """The backups in the home folder, the newest first."""
     folder = home / FOLDER
-    names = sorted((path.name for path in folder.iterdir()), reverse=True) if folder.is_dir() else []
-    return [folder / name for name in names if _NAME.fullmatch(name)]
+    named = [(found, path) for path in (folder.iterdir() if folder.is_dir() else ()) if (found := _made(path.name))]
+    return [path for _, path in sorted(named, reverse=True)]
 
 
-def prune(home: Path, keep: int) -> list[Path]:
-    """Remove all but the newest; returns those that are gone."""
-    gone = kept(home)[keep:]
+def _made(name: str) -> tuple[str, int] | None:
+    """The second, and which of that second: the first has no number."""
+    found = _NAME.fullmatch(name)
+    return (found[1], int(found[2] or 1)) if found else None
+
+
+def need_room_for_one(keep: int | None) -> None:
+    if keep is not None and keep < 1:
+        raise NotAllowed(f"cannot keep {keep} backups, for that would remove the one just made: keep at least 1")
+
+
+def prune(home: Path, keep: int, made: Path) -> list[Path]:
+    """Remove all but the newest, never the one that was just made; returns those that are gone."""
+    need_room_for_one(keep)
+    others = [path for path in kept(home) if path.resolve() != made.resolve()]
+    gone = others[keep - (len(others) < len(kept(home))) :]
     for path in gone:
         path.unlink()
     return gone

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from hardwon.store import failures, fulltext, integrity, lessons, meta, schema
+from hardwon.store import attempts, failures, fulltext, integrity, lessons, meta, schema
 from hardwon.store.database import ROWS_PER_PAGE, Database, Row, Table, batches, marks
 from hardwon.store.meta import Stone
 from hardwon.store.projects import DRAWN
@@ -180,6 +180,7 @@ class Removal:
 
     def attempts(self, ids: Iterable[str]) -> None:
         for part in batches(self._take(ids)):
+            attempts.retire_numbers(self._db, part)
             self._left_by(part)
             self.delete("attempt_file", "attempt", part)
             self.delete("attempt", "id", part)

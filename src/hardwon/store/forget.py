@@ -365,19 +365,46 @@ def _purge(db: Database, target: Target, removal: Removal) -> None:
 # What was forgotten does not come back through an import, either.
 
 
-def forget_again(db: Database) -> int:
-    """Take out what was forgotten on purpose and has just been brought back; inside that transaction."""
-    forgotten = meta.load_tombstones(db)
-    if not forgotten:
+Found = dict[str, list[str]]
+"""Table → ids."""
+
+
+def forget_again(db: Database, before: Found) -> int:
+    """Take out what was forgotten on purpose and has just been brought back; inside that transaction.
+
+    What was there `before` although it was forgotten once, somebody has added again since: it stays.
+    """
+    found = once_forgotten(db)
+    back = {table: [id for id in ids if id not in set(before.get(table, ()))] for table, ids in found.items()}
+    if not any(back.values()):
         return 0
     removal = Removal(db)
-    back: dict[str, list[str]] = {}
+    removal.projects(back["project"])
+    removal.sessions(back["session"])
+    removal.failures(back["failure"])
+    removal.lessons(back["lesson"])
+    removal.attempts(back["attempt"])
+    removal.interactions(back["interaction"])
+    removal.chunks(back["chunk"])
+    removal.finish()
+    return sum(map(len, back.values()))
+
+
+def once_forgotten(db: Database) -> Found:
+    """What is in the store although the like of it was forgotten."""
+    forgotten = meta.load_tombstones(db)
+    if not forgotten:
+        return {}
+    back: Found = {}
     for table in _BROUGHT:
         columns = [name for name, effect in schema.TABLES.named[table].free_text.items() if effect == table]
         rows = db.query(f"SELECT id, {', '.join(columns)} FROM {table}")
         back[table] = [row[0] for row in rows if forgotten.holds(table, row[0]) or any(map(forgotten.says, row[1:]))]
+    said = set(back["lesson"])
     back["lesson"] += [
-        id for id, text in db.query("SELECT id, text FROM lesson") if forgotten.holds("lesson", normalised(text))
+        id
+        for id, text in db.query("SELECT id, text FROM lesson")
+        if id not in said and forgotten.holds("lesson", normalised(text))
     ]
     back["failure"] = [row[0] for row in db.query("SELECT id FROM failure") if forgotten.holds("failure", row[0])]
     back["session"] = [
@@ -386,12 +413,4 @@ def forget_again(db: Database) -> int:
         if forgotten.holds("session", id) or forgotten.holds("session", agent, name)
     ]
     back["project"] = [id for id, key in db.query("SELECT id, key FROM project") if forgotten.holds("project", key)]
-    removal.projects(back["project"])
-    removal.sessions(back["session"])
-    removal.failures(back["failure"])
-    removal.lessons(dict.fromkeys(back["lesson"]))
-    removal.attempts(back["attempt"])
-    removal.interactions(back["interaction"])
-    removal.chunks(back["chunk"])
-    removal.finish()
-    return sum(map(len, back.values()))
+    return back

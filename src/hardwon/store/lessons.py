@@ -380,6 +380,8 @@ def count(db: Database, status: str | None = None) -> int:
 def _lesson(row: Row) -> StoredLesson:
     fields: dict[str, Any] = dict(zip(StoredLesson.__struct_fields__, row, strict=True))
     fields["tags"] = msgspec.json.decode(fields["tags"], type=tuple[str, ...])
+    if (fields["scope"] == "project") != bool(fields["project"]):  # an older version changed the one alone
+        fields["scope"] = "project" if fields["project"] else "global"
     fields["pinned"], fields["kept"] = bool(fields["pinned"]), bool(fields["kept"])
     return StoredLesson(**fields)
 
@@ -427,22 +429,28 @@ def roots_of(db: Database, project: str) -> list[str]:
 
 
 def to_compare(db: Database, project: str, version: int) -> dict[str, str]:
-    """Lessons of a project that are not yet compared as they are now, each with its state."""
+    """Lessons of a project, or of none, that are not yet compared as they are now, each with its state."""
     mark = f"{version} {project}"
+    here, held = ("l.project = ?", [project]) if project else ("l.project IS NULL", [])
     return dict(
         db.query(
             f"SELECT l.id, {_STATE} FROM lesson l LEFT JOIN lesson_compared c ON c.lesson = l.id "
-            f"WHERE l.project = ? AND (c.state IS NULL OR c.state <> {_STATE}) ORDER BY l.id",
-            (mark, project, mark),
+            f"WHERE {here} AND (c.state IS NULL OR c.state <> {_STATE}) ORDER BY l.id",
+            (mark, *held, mark),
         )
     )
 
 
 def mark_compared(db: Database, states: dict[str, str], keys: Iterable[tuple[str, str]]) -> None:
     """Note lessons as compared in this state, with their keys: (key, lesson)."""
-    db.bulk("DELETE FROM lesson_key WHERE lesson = ?", ((lesson,) for lesson in states))
-    db.bulk(_PUT_KEY, keys)
+    put_keys(db, states, keys)
     db.bulk(_PUT_STATE, states.items())
+
+
+def put_keys(db: Database, ids: Iterable[str], keys: Iterable[tuple[str, str]]) -> None:
+    """The keys of these lessons, (key, lesson), in place of those that they had."""
+    db.bulk("DELETE FROM lesson_key WHERE lesson = ?", ((lesson,) for lesson in ids))
+    db.bulk(_PUT_KEY, keys)
 
 
 def sharing_a_key(db: Database, keys: Iterable[str], most: int) -> Iterator[tuple[str, list[str]]]:

@@ -16,7 +16,7 @@ import msgspec
 
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
-from hardwon.model.lesson import Relation, Status, StoredLesson
+from hardwon.model.lesson import KINDS, Relation, Status, StoredLesson, need_fitting_holder, need_known, need_share
 from hardwon.store import attempts, fulltext, integrity, lessons, meta
 from hardwon.store.database import Database, batches, insert, marks
 from hardwon.store.integrity import EventRow, Happened
@@ -167,9 +167,28 @@ def edit(db: Database, id: str, changes: dict[str, Any], *, actor: str, why: str
     """Change a lesson's words or fields; its id stays, so that a later harvest finds it again."""
     if unknown := sorted(set(changes) - _EDITABLE):
         raise NotAllowed(f"cannot edit {', '.join(unknown)}; these can be: {', '.join(sorted(_EDITABLE))}")
+    if not changes:
+        raise NotAllowed("nothing to change: name at least one field")
     if not str(changes.get("text", "x")).strip():
         raise NotAllowed("a lesson cannot be empty")
+    need_known("kind", changes.get("kind"), KINDS)
+    if "base_confidence" in changes:
+        need_share("confidence", changes["base_confidence"])
+    if _HOLDER & changes.keys():
+        changes = changes | _held_by(known(db, id), changes)
     return _change(db, id, changes, "edit", actor, why)
+
+
+_HOLDER = {"scope", "project", "agent"}
+
+
+def _held_by(lesson: StoredLesson, changes: dict[str, Any]) -> dict[str, Any]:
+    """Whose a lesson is from now on: its scope is never another than that of the project and agent that it has."""
+    scope = changes.get("scope") or ("project" if changes.get("project") else lesson.scope)
+    project = changes.get("project") or (lesson.project if scope == "project" else "")
+    agent = "" if scope == "global" else changes.get("agent", lesson.agent)
+    need_fitting_holder(scope, project, agent)
+    return {"scope": scope, "project": project or None, "agent": agent}
 
 
 def reinforce(db: Database, id: str, *, actor: str, why: str = "") -> tuple[float, float]:
@@ -336,6 +355,7 @@ def _change(
     names = sorted(stored)
     old = db.query(f"SELECT {', '.join(names)} FROM lesson WHERE id = ?", (id,))[0]
     before = dict(zip(names, old, strict=True))
+    meta.mark_projects_of_lesson(db, id)  # also of where it belongs no more
     sets = ", ".join(f"{name} = ?" for name in names)
     db.execute(f"UPDATE lesson SET {sets}, kept = 1 WHERE id = ?", (*(stored[name] for name in names), id))
     if "text" in stored:

@@ -656,6 +656,10 @@ def explained(error: Exception, path: Path) -> Exception:
         return StoreError(
             f"cannot read or write {path}: {_said(error)}; see that its disk is well and has room, and run again"
         )
+    if isinstance(error, apsw.ThreadingViolationError):
+        return StoreError(
+            f"this connection to {path} is busy in another thread: have one Hardwon for each, or use AsyncHardwon"
+        )
     if isinstance(error, apsw.ConstraintError | apsw.MismatchError):
         return StoreError(f"{path} refuses a row: {error}")
     return error

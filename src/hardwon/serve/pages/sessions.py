@@ -23,7 +23,7 @@ from hardwon.serve.pages.frame import PER_PAGE, action, page, then, url
 from hardwon.serve.pages.transcripts import changed, may_read, messages, search, session_of
 from hardwon.serve.pages.work import begin, of_home
 from hardwon.serve.problems import Refused
-from hardwon.serve.resources.attempts import Numbered, visible
+from hardwon.serve.resources.attempts import visible
 from hardwon.serve.routes import Asked, Cursor, Id, ProjectName, after, bad, nothing_said_of, pool, reading
 from hardwon.serve.routes import page as cut
 from hardwon.store import attempts
@@ -226,7 +226,7 @@ def _address(memory: Hardwon, caller: permissions.Caller, key: str) -> str:
 
 
 @action("/journal/{number:int}/reflect", "write")
-def reflect(request: Asked, number: Numbered) -> Redirect:
+def reflect(request: Asked, number: Annotated[int, Parameter(ge=1, le=2**53)]) -> Redirect:
     sent, caller = frame.form(request), permissions.of(request)
     with pool(request).writing() as memory:
         visible(memory, caller, number)

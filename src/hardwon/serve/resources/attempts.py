@@ -15,8 +15,8 @@ from hardwon.api.journal import Journal, Stats
 from hardwon.capture.past_failures import PastFailures
 from hardwon.capture.verify import Verified
 from hardwon.errors import NotFound
-from hardwon.model.attempt import Attempt, Outcome, Similar
-from hardwon.model.nouns import Page
+from hardwon.model.attempt import Attempt, AttemptId, Outcome, Similar
+from hardwon.model.nouns import Event, Page
 from hardwon.serve import browse, permissions
 from hardwon.serve.permissions import Caller
 from hardwon.serve.routes import (
@@ -41,7 +41,7 @@ Text = Annotated[str, Meta(max_length=500_000)]
 File = Annotated[str, Meta(min_length=1, max_length=1000)]
 Count = Annotated[int, Meta(ge=0, le=10**11)]
 Number = Annotated[int, Meta(ge=1, le=2**53)]
-Numbered = Annotated[int, Parameter(ge=1, le=2**53)]
+Named = Annotated[str, Parameter(max_length=200, description="The attempt's number, or its id.")]
 Outcomes = Annotated[list[Outcome] | None, Parameter(query="outcome", max_items=5)]
 Task = Annotated[str, Parameter(query="task", min_length=1, max_length=8000)]
 Run = Annotated[str, Parameter(query="run", max_length=200)]
@@ -61,7 +61,8 @@ class NewAttempt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     analysis: Text = ""
     reflection: Text = ""
     retry_count: Count = 0
-    retry_of: Number | None = None
+    retry_of: Number | Name | None = None
+    """The attempt that it repeats, by its number or its id."""
     at: datetime | None = None
     """When it began; now, unless it is said."""
     project: Annotated[str, Meta(max_length=500)] = ""
@@ -101,11 +102,18 @@ def listed(
     return page(*found, limit)
 
 
-@reads("/{number:int}")
-def shown(request: Asked, number: Numbered) -> Attempt:
+@reads("/{id:str}")
+def shown(request: Asked, id: Named) -> Attempt:
     """An attempt in full."""
     with reading(request) as memory:
-        return visible(memory, permissions.of(request), number)
+        return visible(memory, permissions.of(request), id)
+
+
+@reads("/{id:str}/history")
+def history(request: Asked, id: Named) -> list[Event]:
+    """What happened to an attempt, by whom and why, oldest first."""
+    with reading(request) as memory:
+        return memory.review.history(visible(memory, permissions.of(request), id).key)
 
 
 @writes("POST", "/", "write", HTTPStatus.CREATED, request_class=WithFormerNames)
@@ -114,10 +122,11 @@ def log(request: Asked, data: NewAttempt, key: IdempotencyKey = "") -> Attempt:
     caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
-        return str(Journal(memory, caller.actor).log(_entry(memory, caller, data)))
+        number = Journal(memory, caller.actor).log(_entry(memory, caller, data))
+        return memory.journal.get(number).key  # by which it is known that it was forgotten
 
     with written(request, key, act) as (memory, item):
-        return visible(memory, caller, int(item))
+        return visible(memory, caller, item)
 
 
 @writes("POST", "/batch", "write", HTTPStatus.CREATED, request_class=WithFormerNames)
@@ -133,18 +142,18 @@ def log_all(request: Asked, data: NewAttempts, key: IdempotencyKey = "") -> list
         return [int(item) for item in items.split(",") if item != "none"]
 
 
-@writes("PUT", "/{number:int}/reflection", "write")
-def reflect(request: Asked, number: Numbered, data: Reflection, key: IdempotencyKey = "") -> Attempt:
+@writes("PUT", "/{id:str}/reflection", "write")
+def reflect(request: Asked, id: Named, data: Reflection, key: IdempotencyKey = "") -> Attempt:
     """Write down what was learned from an attempt; what stood there stays in the history."""
     caller = permissions.of(request)
 
     def act(memory: Hardwon) -> str:
-        visible(memory, caller, number)
-        Journal(memory, caller.actor).reflect(number, data.reflection)
-        return str(number)
+        found = visible(memory, caller, id)
+        Journal(memory, caller.actor).reflect(found.key, data.reflection)
+        return found.key
 
     with written(request, key, act) as (memory, item):
-        return visible(memory, caller, int(item))
+        return visible(memory, caller, item)
 
 
 @reads("/similar")
@@ -227,7 +236,7 @@ def _entry(memory: Hardwon, caller: Caller, data: NewAttempt) -> Attempt:
     return Attempt(**{**fields, "project": caller.home(memory, data.project)})
 
 
-def visible(memory: Hardwon, caller: Caller, number: int) -> Attempt:
+def visible(memory: Hardwon, caller: Caller, number: AttemptId) -> Attempt:
     with nothing_said_of("attempt"):
         found = memory.journal.get(number)
     caller.need_project(found.project, "attempt")
@@ -236,6 +245,6 @@ def visible(memory: Hardwon, caller: Caller, number: int) -> Attempt:
 
 router = Router(
     "/api/attempts",
-    route_handlers=[listed, shown, log, log_all, reflect, similar, of_file, stats, past_failures, verify],
+    route_handlers=[listed, shown, history, log, log_all, reflect, similar, of_file, stats, past_failures, verify],
     tags=["attempts"],
 )

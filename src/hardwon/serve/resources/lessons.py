@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from hardwon.api import Hardwon
 from hardwon.api.lessons import Lessons
 from hardwon.api.review import Review
-from hardwon.model.lesson import Kind, Scope, Status
+from hardwon.model.lesson import Kind, Scope, Status, status_called
 from hardwon.model.nouns import Event, Lesson, LessonDetails, Page, Reinforced, Source
 from hardwon.serve import browse, permissions
 from hardwon.serve.permissions import Caller
@@ -40,6 +40,7 @@ from hardwon.serve.routes import (
 Words = Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"\S")]
 Why = Annotated[str, Meta(max_length=2000)]
 Name = Annotated[str, Meta(max_length=200)]
+_NOT_ONES_OWN = "a global lesson belongs to all projects; this token is limited to some"
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -68,6 +69,8 @@ class LessonChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     confidence: Share | UnsetType = UNSET
     pinned: bool | UnsetType = UNSET
     scope: Scope | UnsetType = UNSET
+    """`global` is told in all projects, `project` in the one that it has or that is named, `agent` to one agent."""
+    project: Annotated[str, Meta(min_length=1, max_length=500)] | UnsetType = UNSET
     agent: Name | UnsetType = UNSET
     valid_from: datetime | UnsetType = UNSET
     valid_until: datetime | UnsetType = UNSET
@@ -103,7 +106,7 @@ def listed(
     request: Asked,
     project: ProjectName = None,
     kind: Annotated[Kind | None, Parameter(query="kind")] = None,
-    status: Annotated[Status | None, Parameter(query="status")] = None,
+    status: Annotated[Status | Literal["rejected"] | None, Parameter(query="status")] = None,
     cursor: Cursor = "",
     limit: Limit = 50,
 ) -> Page[Lesson]:
@@ -111,7 +114,9 @@ def listed(
     key = after(cursor, int, str)
     with reading(request) as memory:
         holder = permissions.of(request).project(memory, project)
-        found = browse.of_lessons(memory, project=holder, kind=kind, status=status, after=key, limit=limit + 1)
+        found = browse.of_lessons(
+            memory, project=holder, kind=kind, status=status_called(status), after=key, limit=limit + 1
+        )
     return page(*found, limit)
 
 
@@ -161,10 +166,16 @@ def create(request: Asked, data: NewLesson, key: IdempotencyKey = "") -> LessonD
 @writes("PATCH", "/{id:str}", "review")
 def edit(request: Asked, id: Id, data: LessonChange, key: IdempotencyKey = "") -> Decided:
     """Change a lesson's words or fields; what they were stays in its history."""
-    names = ("text", "kind", "tags", "confidence", "pinned", "scope", "agent", "valid_from", "valid_until")
+    names = ("text", "kind", "tags", "confidence", "pinned", "scope", "project", "agent", "valid_from", "valid_until")
     changes: dict[str, Any] = {name: value for name in names if (value := getattr(data, name)) is not UNSET}
     if not changes:
         raise bad("nothing to change: name at least one field")
+    caller = permissions.of(request)
+    if caller.limited and changes.get("scope", "project") != "project":
+        raise Refused(HTTPStatus.FORBIDDEN, _NOT_ONES_OWN)
+    if "project" in changes:
+        with reading(request) as memory:
+            changes["project"] = caller.project(memory, changes["project"])
     return _decided(request, key, id, lambda review: review.edit(id, why=data.why, **changes))
 
 
@@ -234,7 +245,7 @@ def may_decide(memory: Hardwon, caller: Caller, id: str) -> LessonDetails:
     """A lesson that this caller may decide on. Raises `NotFound`, `Refused`."""
     found = visible(memory, caller, id)
     if caller.limited and not found.lesson.project:
-        raise Refused(HTTPStatus.FORBIDDEN, "a global lesson belongs to all projects; this token is limited to some")
+        raise Refused(HTTPStatus.FORBIDDEN, _NOT_ONES_OWN)
     return found
 
 

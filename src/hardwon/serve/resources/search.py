@@ -10,9 +10,24 @@ from litestar.params import Parameter
 from msgspec import Meta, Struct
 
 from hardwon.api import Hardwon
-from hardwon.model.nouns import Bootstrap, Habit, Map, SearchResults, Visitor
+from hardwon.api.lessons import Lessons
+from hardwon.errors import NotAllowed
+from hardwon.model.nouns import Bootstrap, Habit, Map, Noted, SearchResults, Visitor
 from hardwon.serve import permissions
-from hardwon.serve.routes import Asked, Budget, OnlyHere, ProjectName, bad, pool, reading, reads, writes
+from hardwon.serve.routes import (
+    Asked,
+    Budget,
+    IdempotencyKey,
+    OnlyHere,
+    ProjectName,
+    bad,
+    pool,
+    reading,
+    reads,
+    writes,
+    written,
+)
+from hardwon.store import attempts
 
 ItemType = Literal["lesson", "failure", "attempt", "chunk", "interaction", "session", "passage"]
 
@@ -27,6 +42,15 @@ class Briefing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     budget: Annotated[int, Meta(ge=0, le=100_000)] | None = None
     experiment: bool = True
     only_here: bool = False
+
+
+class FeedbackOn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether something helped, or was wrong: a lesson, a failure, an attempt, whatever a search found."""
+
+    id: Annotated[str, Meta(min_length=1, max_length=200)]
+    """Of an attempt also its number."""
+    helped: bool
+    why: Annotated[str, Meta(max_length=2000)] = ""
 
 
 @reads("/api/search")
@@ -49,19 +73,22 @@ def search(
         permissions.of(request).need("sessions")
     with reading(request) as memory:
         holder = permissions.of(request).project(memory, project)
-        return memory.search(
-            q,
-            type=type,
-            kind=kind,
-            project=holder,
-            agent=agent,
-            status=status,
-            since=since,
-            until=until,
-            file=file,
-            limit=limit,
-            sessions=sessions,
-        )
+        try:
+            return memory.search(
+                q,
+                type=type,
+                kind=kind,
+                project=holder,
+                agent=agent,
+                status=status,
+                since=since,
+                until=until,
+                file=file,
+                limit=limit,
+                sessions=sessions,
+            )
+        except NotAllowed as error:  # a kind or status that there is not
+            raise bad(str(error)) from None
 
 
 @reads("/api/bootstrap")
@@ -144,4 +171,19 @@ def _needed(request: Asked, memory: Hardwon, project: str | None) -> str:
     return holder
 
 
-router = Router("/", route_handlers=[search, bootstrap, brief, map_, blame, how], tags=["recall"])
+@writes("POST", "/api/feedback", "write")
+def feedback(request: Asked, data: FeedbackOn, key: IdempotencyKey = "") -> Noted:
+    """Say that something helped, or was wrong; it is counted for the review."""
+    caller = permissions.of(request)
+
+    def act(memory: Hardwon) -> str:
+        id = attempts.id_of(memory.reading(), data.id)
+        caller.need_item(memory, id)
+        Lessons(memory, caller.actor).feedback(id, helped=data.helped, why=data.why)
+        return id
+
+    with written(request, key, act) as (_, item):
+        return Noted(item)
+
+
+router = Router("/", route_handlers=[search, feedback, bootstrap, brief, map_, blame, how], tags=["recall"])
