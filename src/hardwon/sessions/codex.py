@@ -114,8 +114,8 @@ class _Stream:
                 self._polls[call.id] = str((json_object(arguments) or {}).get("session_id"))
             self._items.append(Message(role="assistant", origin="agent", at=at, calls=(call,)))
         elif kind in OUTPUTS:
-            result = self._result(text_of(item.get("call_id")), item.get("output"))
-            self._items.append(Message(role="tool", origin="tool", at=at, results=(result,)))
+            results = self._results(text_of(item.get("call_id")), item.get("output"))
+            self._items.append(Message(role="tool", origin="tool", at=at, results=results))
         elif kind not in _SILENT_ITEMS:
             self._unknown += 1
 
@@ -142,14 +142,21 @@ class _Stream:
         else:
             into.append(Message(role="system", origin="injected", at=at, text=text))
 
-    def _result(self, call_id: str, output: object) -> ToolResult:
+    def _results(self, call_id: str, output: object) -> tuple[ToolResult, ...]:
+        """What came back; of a poll by which a process is over, also what the call that started it has come to."""
         text, exit_code, outcome, evidence = verdict(output)
         process = self._polls.get(call_id) or _process(output)
         if process:
             started_by, printed = self._running.get(process, (call_id, ""))
             self._running[process] = started_by, printed + text
-            if exit_code is not None:  # what the call that started it is known to have come to
-                call_id, text = started_by, printed + text
+            if exit_code is not None and started_by != call_id:
+                polled = self._result(call_id, text, None, "ok", "exit-code")
+                return polled, self._result(started_by, printed + text, exit_code, outcome, evidence)
+        return (self._result(call_id, text, exit_code, outcome, evidence),)
+
+    def _result(
+        self, call_id: str, text: str, exit_code: int | None, outcome: Outcome, evidence: Evidence
+    ) -> ToolResult:
         return ToolResult(
             call_id=call_id,
             outcome=outcome,
