@@ -515,6 +515,26 @@ def test_a_file_whose_name_the_task_spells_out_is_told(home: Path, tmp_path: Pat
     assert '- `src/BatchProcessor.cs`: its name has "batch"' in told
 
 
+def test_a_task_in_a_script_without_spaces_is_led_to_the_files_that_tasks_like_it_needed(
+    home: Path, tmp_path: Path
+) -> None:
+    tasks = {"请帮我编写测试案例": "src/tide.py", "修复样式的错误": "src/reef.css", "更新一下依赖": "pyproject.toml"}
+    written = []
+    for day in range(1, 13):
+        task, file = list(tasks.items())[day % len(tasks)]
+        written.append(ClaudeSession(f"s{day}", day=day).user(task).edit(f"{ROOT}/{file}", "x").write(tmp_path))
+    with Hardwon(home) as memory:
+        memory.harvest(written)
+        (first, *others) = memory.map("reef", task="我想要更多的测试案例").files
+        assert (first.path, first.why.partition(",")[0]) == (
+            "src/tide.py",
+            'edited in 4 of 4 sessions about "测试案例"',
+        )
+        assert not any("about" in one.why for one in others)
+        (first, *_) = memory.map("reef", task="修改src/reef.css的颜色").files
+        assert (first.path, first.why.partition(",")[0]) == ("src/reef.css", "named in the task")
+
+
 def test_how_to_run_something_is_not_every_command_with_run_in_it(home: Path, tmp_path: Path) -> None:
     written = [
         ClaudeSession(f"s{day}", day=day).user("go on").run("go test ./...", "ok").run("golangci-lint run", "ok")

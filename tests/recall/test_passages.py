@@ -61,6 +61,16 @@ def test_words_commands_errors_and_files_are_found(memory: Hardwon, query: str, 
     assert says in found(memory, query)[0].splitlines()
 
 
+@pytest.mark.parametrize(
+    ("query", "number"), [("测试", 4), ("测试案例", 2), ("splitter", 2), ("如何编写测试案例", 4), ("滑块", 0)]
+)
+def test_a_word_is_found_in_sentences_without_spaces(home: Path, tmp_path: Path, query: str, number: int) -> None:
+    asked = ("测试", "请编写splitter组件的测试案例", "修改测试文件，谢谢", "为 splitter 增加测试案例", "更新依赖")
+    memory = Hardwon(home)
+    memory.harvest([ClaudeSession(f"s{at}", day=at + 1).user(text).write(tmp_path) for at, text in enumerate(asked)])
+    assert len(memory.search(query, sessions=True).passages) == number
+
+
 def test_what_a_call_printed_is_not_kept_when_it_worked(memory: Hardwon) -> None:
     assert found(memory, "zebrafish") == []
 

@@ -52,6 +52,20 @@ def test_what_says_the_same_becomes_one_lesson_with_the_sources_of_both(store: D
     assert [source.source for source in lessons.sources(store, "L1")] == ["SL1", "SL2", "SL3"]
 
 
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_the_users_language_is_one_lesson_however_they_were_answered(store: Database, order: tuple[int, ...]) -> None:
+    every = [
+        "The user writes Chinese.",
+        "The user writes Chinese; answer in Chinese.",
+        "The user writes German; answer in German.",
+    ]
+    for at in order:
+        said(store, f"L{at}", every[at])
+        ordered(store)
+    assert texts(store) == every[1:]
+    assert [source.source for source in lessons.sources(store, "L1")] == ["SL0", "SL1"]
+
+
 @pytest.mark.parametrize("order", list(permutations(range(4)))[::5])
 def test_it_does_not_matter_in_how_many_harvests_they_come(store: Database, order: tuple[int, ...]) -> None:
     every = [

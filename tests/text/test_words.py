@@ -229,6 +229,36 @@ def test_a_program_with_its_options_is_found_as_it_was_typed(query: str, text: s
     assert (typed.search(text) is not None) == found
 
 
+@pytest.mark.parametrize(
+    ("query", "text", "found"),
+    [
+        ("测试", "帮我编写测试案例", True),
+        ("测试案例", "帮我编写测试案例吗", True),
+        ("测试", "试测", False),
+        ("テスト", "単体テストを書く", True),
+        ("테스트", "테스트를 실행", True),
+        ("ทดสอบ", "เขียนการทดสอบใหม่", True),
+        ("splitter", "为splitter组件编写测试", True),
+        ("splitter", "为splitters组件", True),
+        ("split", "为splitter组件", False),
+        ("od -c", "请运行od -c看看", True),
+        ("--no-verify", "不要用--no-verify提交", True),
+        ("caf", "au café", False),
+        ("кот", "скот", False),
+        ("кот", "(кот)", True),
+    ],
+)
+def test_a_word_is_found_right_beside_others_where_scripts_have_no_spaces(query: str, text: str, found: bool) -> None:
+    typed = as_typed(query)
+    assert typed
+    assert (typed.search(text) is not None) == found
+
+
+@pytest.mark.parametrize("query", ["如何修复测试错误", "プロジェクトの設定を変更する方法", "为tide组件编写测试"])
+def test_a_sentence_without_spaces_is_not_looked_for_as_it_was_typed(query: str) -> None:
+    assert as_typed(query) is None
+
+
 def test_a_sentence_is_not_looked_for_as_it_was_typed() -> None:
     for query in ("how do I run the tests", "", "when is od used with -c"):
         assert as_typed(query) is None

@@ -28,7 +28,7 @@ from hardwon.store.lessons import Anchor
 from hardwon.text.normalise import blake2b, digest, lazy_pattern, named_in
 from hardwon.text.words import stem, terms
 
-COMPARISON_VERSION = 4
+COMPARISON_VERSION = 5
 """Rises with every change of what is the same or a conflict: then all lessons are compared again."""
 _MEASURED_FACT = "verified-by-command"
 _MEASURED_VALUE = lazy_pattern(r"(?<= version )\S+|(?<= on port )\S+|(?<=alias of )`[^`]+`|(?<=machine runs ).+")
@@ -40,6 +40,8 @@ _CORROBORATED = 0.66
 _WORD = lazy_pattern(r"[^\s,;:!?()\"“”`]+")
 _NOT = lazy_pattern(r"(?<=\w)n['’]t\b|(?<=\bcan)not\b|\b(?:instead of|rather than)\b", re.IGNORECASE)
 _EVERYWHERE = lazy_pattern(r"\b(?:in|for) (?:this|our) (?:project|repo|repository|codebase)\b", re.IGNORECASE)
+_IN_KIND = lazy_pattern(r"\A(The user writes ([^;]+)); answer in \2\.\Z")
+"""In one session the agent answered in the user's language, in another it did not: the user's is the same."""
 _NEGATIONS = frozenset("not never no avoid without stop".split())
 _EMPHASIS = frozenset(
     "a an the please always must should shall you we our your i do does ever also just here and but".split()
@@ -67,7 +69,7 @@ class Claim(NamedTuple):
 def claim(text: str) -> Claim:
     words: list[str] = []
     negated_at: list[int] = []
-    for word in _words(_EVERYWHERE.sub(" ", _NOT.sub(" not ", text))):
+    for word in _words(_EVERYWHERE.sub(" ", _NOT.sub(" not ", _IN_KIND.sub(r"\1.", text)))):
         if word in _NEGATIONS:
             negated_at.append(len(words))
         elif word not in _EMPHASIS:
@@ -203,9 +205,10 @@ def _neighbours(db: Database, keys: dict[str, str]) -> list[tuple[str, str]]:
     return sorted(pairs)
 
 
-def _rank(lesson: StoredLesson) -> tuple[bool, int, int, str]:
-    """Which of two that say the same stays: what a person decided on, the more trusted, the older."""
-    return not lesson.kept, TRUSTS.index(lesson.trust), lesson.first_seen, lesson.id
+def _rank(lesson: StoredLesson) -> tuple[bool, int, bool, int, str]:
+    """Which of two that say the same stays: what a person decided on, the more trusted, what says more, the older."""
+    less = not _IN_KIND.match(lesson.text)
+    return not lesson.kept, TRUSTS.index(lesson.trust), less, lesson.first_seen, lesson.id
 
 
 def _may_join(a: StoredLesson, b: StoredLesson) -> bool:

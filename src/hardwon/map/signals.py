@@ -17,7 +17,7 @@ from operator import mul
 
 from hardwon.map.known import parted, worked_lately
 from hardwon.text.normalise import lazy_pattern
-from hardwon.text.words import stem, terms, unique_terms
+from hardwon.text.words import apart, is_telling, stem, terms, unique_terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -114,7 +114,11 @@ class Asked:
     def __init__(self, task: str) -> None:
         self._read = read = task[:PROMPT_CHARACTERS_READ]
         self.terms = set(unique_terms(read))
-        self.tokens = {token.strip("./@-").replace("\\", "/") for token in _TOKEN.findall(read.lower())}
+        lowered = read.lower()
+        tokens = _TOKEN.findall(lowered)
+        if (spaced := apart(lowered)) != lowered:
+            tokens += _TOKEN.findall(spaced)
+        self.tokens = {token.strip("./@-").replace("\\", "/") for token in tokens}
         paths = [token for token in self.tokens if "/" in token]
         self._names_paths = bool(paths)
         self._paths = "\n".join(["", *paths, ""])
@@ -135,6 +139,24 @@ class Asked:
     def word(self, term: str) -> str:
         """The word of the task that a term was made of."""
         return next((word for word in _LETTERS.findall(self._read.lower()) if stem(word) == term), term)
+
+    def whole(self, term: str, among: Sequence[Collection[str]]) -> str:
+        """The word of the task that a term was made of; of two characters also those beside them, as far as each of
+        the earlier tasks that have the two has them."""
+        word = self.word(term)
+        start = self._read.find(term)
+        if word.isascii() or len(term) != 2 or start < 0:
+            return word
+        end = start + 2
+
+        def goes_on(pair: str) -> bool:
+            return len(pair) == 2 and is_telling(pair) and all(pair in one for one in among)
+
+        while start and goes_on(self._read[start - 1 : start + 1]):
+            start -= 1
+        while goes_on(self._read[end - 1 : end + 1]):
+            end += 1
+        return self._read[start:end]
 
     def hints(self, path: str) -> bool:
         """Whether it names a file, be it without its ending, as one speaks of a module."""

@@ -10,7 +10,7 @@ import time
 from hardwon.map.known import LEAST_VISITS, age, habits, how_it_ended, parted, within
 from hardwon.map.signals import Ranked, worth_telling
 from hardwon.text.shown import one_line
-from hardwon.text.words import terms
+from hardwon.text.words import is_telling, terms
 
 TYPE_CHECKING = False  # of `typing`, which takes long to load
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def _topic(ranked: Ranked, file: File) -> str:
         return "named in the task"
     if (about := _about(ranked, file.edited)) is not None:
         term, among, whole = about
-        return f'edited in {among} of {whole} sessions about "{evidence.asked.word(term)}"'
+        word = evidence.asked.whole(term, [visit.terms for visit in ranked.known.visits if term in visit.terms])
+        return f'edited in {among} of {whole} sessions about "{word}"'
     companion = _companion(ranked, file)
     if companion is not None:
         return companion
@@ -75,7 +76,7 @@ def _about(ranked: Ranked, sessions: Collection[int]) -> tuple[str, int, int] | 
     for term in sorted(ranked.evidence.asked.terms):
         numbers = [number for number, visit in enumerate(ranked.known.visits) if term in visit.terms]
         among = len(own.intersection(numbers))
-        if among < 2 or not term.isalpha() or len(term) < 4 or len(numbers) > len(ranked.known.visits) / 2:
+        if among < 2 or not is_telling(term) or len(numbers) > len(ranked.known.visits) / 2:
             continue
         if among < _LEAST_SHARE * len(numbers):
             continue

@@ -140,6 +140,12 @@ _UNSPACED = (
     ("\U00020000", "\U000323af"),
 )  # fmt: skip
 
+_SAID_EVERYWHERE = frozenset(
+    "的了吗呢吧是我你您他她它们这那哪个些什么怎在有和与就也都还不没请把将给被让帮想要会能可以下上里但因为所如果现对从到"
+)
+"""In Chinese: pairs with one of these are grammar, as stop words are, or no word."""
+_SHORTEST_WORD = 4
+
 # Lengths are bounded so that a megabyte of base64 is many terms and never one.
 _NAME = r"\w{1,128}(?:(?:[.-]|[/\\]{1,2}[.@]?)\w{1,128}){0,15}(?:\+\+|\#(?!\w))?"
 _PREFIX = r"(?<![^\s\"'`(\[{<=,:;/\\])(?:--?|[@.])(?=[^\W\d_])"
@@ -173,9 +179,24 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def apart(text: str) -> str:
+    """`text` with a space wherever a script without spaces meets another: `修改main.py` names a file."""
+    if text.isascii() or not any(map(_is_unspaced, set(text))):
+        return text
+    return " ".join("".join(run) for _, run in groupby(text, _is_unspaced))
+
+
 def unique_terms(text: str) -> list[str]:
     """The terms of `text`, each where it first occurs."""
     return list(dict.fromkeys(terms(text)))
+
+
+def is_telling(term: str) -> bool:
+    """Whether a term by itself says what a text is about."""
+    if not term or not _is_unspaced(term[0]):
+        return term.isalpha() and len(term) >= _SHORTEST_WORD
+    grammar = not _SAID_EVERYWHERE.isdisjoint(term) or all("\u3041" <= sign <= "\u309f" for sign in term)
+    return len(term) > 1 and not grammar
 
 
 def overlap(a: str, b: str) -> float:
@@ -188,12 +209,20 @@ def overlap(a: str, b: str) -> float:
 _OPTION = lazy_pattern(r"--?[^\W\d_][\w-]*")
 _MOST_NAMES = 2
 """Before the options of a question that is a command: a program, and what it is to do."""
+_MOST_UNSPACED = 12
+_MOST_IDEOGRAPHS = 4
+"""Of a word, in scripts without spaces: what has more is a sentence."""
+# A letter of a script with spaces, up to Arabic and in late Latin and Greek: a word may stand right beside any other.
+# Of larger ranges, every character costs time whenever a question is compiled.
+_LETTER = r"(?=[\0-\u08ff\u1e00-\u1fff])\w"
+_BEGINS, _ENDS = f"(?<!{_LETTER})", f"(?!{_LETTER})"
 
 
 def as_typed(text: str) -> re.Pattern[str] | None:
     """Finds what a question of one word, or of a program and its options, asks for; None for other questions.
 
-    A program may have other options, too. In these `-c` and `-C` are two.
+    A program may have other options, too. In these `-c` and `-C` are two. In scripts without spaces, where nothing
+    shows where a word ends, it is found in longer ones.
     """
     words = text.split()
     options = [word for word in words if _OPTION.fullmatch(word)]
@@ -201,13 +230,22 @@ def as_typed(text: str) -> re.Pattern[str] | None:
     if not words or len(names) > (_MOST_NAMES if options else 1) or any(word in options for word in names):
         return None
     if not options:
-        return re.compile(rf"(?<!\w){re.escape(names[0])}(?:e?s)?(?!\w)", re.IGNORECASE)
+        return _word_as_typed(names[0])
     program = r"\s+".join(map(re.escape, names))
     if not program:
-        return re.compile(r"[^\n]*?".join(rf"(?<![\w-]){re.escape(option)}(?![\w-])" for option in options))
-    here = "".join(rf"(?=[^|;&\n]*?\s{re.escape(option)}(?![\w-]))" for option in options)
+        return re.compile(r"[^\n]*?".join(rf"{_BEGINS}(?<!-){re.escape(option)}{_ENDS}(?!-)" for option in options))
+    here = "".join(rf"(?=[^|;&\n]*?\s{re.escape(option)}{_ENDS}(?!-))" for option in options)
     nearest = "|".join(map(re.escape, options))
-    return re.compile(rf"(?<![\w.-])(?i:{program})(?!\w){here}[^|;&\n]*?\s(?:{nearest})(?![\w-])")
+    return re.compile(rf"{_BEGINS}(?<![.-])(?i:{program})(?!\w){here}[^|;&\n]*?\s(?:{nearest}){_ENDS}(?!-)")
+
+
+def _word_as_typed(word: str) -> re.Pattern[str] | None:
+    unspaced = [] if word.isascii() else [sign for sign in word if _is_unspaced(sign)]
+    if len(unspaced) > _MOST_UNSPACED or sum(map(_is_ideograph, unspaced)) > _MOST_IDEOGRAPHS:
+        return None
+    begins = "" if _is_unspaced(word[0]) else _BEGINS
+    ends = "" if _is_unspaced(word[-1]) else rf"(?i:e?s)?{_ENDS}"
+    return re.compile(rf"{begins}(?i:{re.escape(word)}){ends}")
 
 
 def fitting(lines: Sequence[str], query: str, number: int) -> list[str]:
@@ -269,6 +307,10 @@ def _fold_run(run: re.Match[str]) -> str:
 def _is_unspaced(character: str) -> bool:
     # A character class of these ranges would take longer to compile than all the rest together.
     return any(first <= character <= last for first, last in _UNSPACED)
+
+
+def _is_ideograph(character: str) -> bool:
+    return "\u3400" <= character <= "\u9fff" or character >= "\uf900"
 
 
 def _pairs(run: str) -> list[str]:
