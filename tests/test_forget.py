@@ -94,14 +94,14 @@ def test_a_text_is_gone_from_every_byte_of_the_home_folder_and_stays_gone(
     assert everywhere(home) == []
 
 
-SPELLINGS = {
+SPELLINGS: dict[str, str | bytes] = {
     "projects/-srv-reef/output.jsonl": '{"stdout": "see NIGHTJAR\\n  Ledger-2"}',
     "projects/-srv-reef/s-1/tool-results/b1.txt": "the nightjar_ledgers of old",
     "projects/-srv-reef/s-1/far.txt": "tide " * 4_000_000 + "Nightjar  ledger",
     "projects/-srv-reef/s-1/bytes.bin": b"\x00\xffnightjar ledger\xfe",
     "history.jsonl": '{"display": "nightjar ledger"}',
 }
-OTHERS = {
+OTHERS: dict[str, str | bytes] = {
     "projects/-srv-reef/apart.jsonl": '{"text": "a ledger of the nightjar"}',
     "projects/-srv-reef/one-word.txt": "nightjarledger",
 }
