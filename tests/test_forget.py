@@ -16,6 +16,7 @@ import pytest
 from hardwon import BadConfig, Hardwon, NotAllowed, NotFound, StoreError
 from hardwon.api import forget
 from hardwon.clock import now
+from hardwon.sessions import mentions
 from hardwon.sessions.scan import CACHE
 from hardwon.store import database, fulltext, meta, spool
 from hardwon.store.sqlite import SqliteDatabase
@@ -91,6 +92,60 @@ def test_a_text_is_gone_from_every_byte_of_the_home_folder_and_stays_gone(
     memory.sample([transcript, copy])
     memory.close()
     assert everywhere(home) == []
+
+
+SPELLINGS: dict[str, str | bytes] = {
+    "projects/-srv-reef/output.jsonl": '{"stdout": "see NIGHTJAR\\n  Ledger-2"}',
+    "projects/-srv-reef/s-1/tool-results/b1.txt": "the nightjar_ledgers of old",
+    "projects/-srv-reef/s-1/far.txt": "tide " * 4_000_000 + "Nightjar  ledger",
+    "projects/-srv-reef/s-1/bytes.bin": b"\x00\xffnightjar ledger\xfe",
+    "history.jsonl": '{"display": "nightjar ledger"}',
+}
+OTHERS: dict[str, str | bytes] = {
+    "projects/-srv-reef/apart.jsonl": '{"text": "a ledger of the nightjar"}',
+    "projects/-srv-reef/one-word.txt": "nightjarledger",
+}
+
+
+def test_all_files_of_the_agents_that_say_a_text_are_named_whatever_the_store_knows_of_them(
+    memory: Hardwon, transcript: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hardwon: Run
+) -> None:
+    agent = tmp_path / "claude"
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(agent))
+    for name, said in (SPELLINGS | OTHERS).items():
+        (agent / name).parent.mkdir(parents=True, exist_ok=True)
+        (agent / name).write_bytes(said if isinstance(said, bytes) else said.encode())
+    saying = sorted(str(path) for path in (transcript, *(agent / name for name in SPELLINGS)))
+    known = len(memory.reading().query("SELECT path FROM source"))
+    plan = memory.store.forget(text="nightjar ledger", dry_run=True)
+    assert (plan.transcripts, plan.looked_at) == (saying, known + len(SPELLINGS) + len(OTHERS))
+    said = hardwon("forget", "--text", "NIGHTJAR ledger", "--yes").stdout
+    assert f"{len(saying)} of the {plan.looked_at} that were searched" in said
+    again = hardwon("forget", "--text", "NIGHTJAR ledger", "--dry-run")
+    assert (again.returncode, "nothing was changed" in again.stderr) == (1, True)
+    assert f"{len(saying)} of the {plan.looked_at} files" in again.stderr, "they are named on"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ÜBERGABE", '{"text": "die \\u00fcbergabe"}'),
+        ("übergabe", "DIE ÜBERGABE"),
+        ("滑块", '{"text": "\\u6ed1\\u5757"}'),
+        ("滑块", "编写滑块组件"),
+        ("Über alles", "über\u00a0ALLES"),
+    ],
+)
+def test_letters_of_any_alphabet_are_found_in_either_case(text: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "said.jsonl"
+    file.write_text(said)
+    assert mentions.saying(meta.words(text), [str(file)]).holding == {str(file)}
+
+
+def test_a_file_that_cannot_be_searched_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "damaged.jsonl.zst"
+    file.write_bytes(b"no compression")
+    assert mentions.saying(["nightjar"], [str(file)]) == (set(), 0, [str(file)])
 
 
 def test_the_rest_of_the_store_and_of_its_copies_stays(memory: Hardwon, home: Path) -> None:

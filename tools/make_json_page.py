@@ -25,13 +25,15 @@ Every command takes `--json`. These are the names of fields, seen on the bundled
 REMARKS = {
     "review --list": "Fixes that wait come last, of the kind `fix`; they alone have `failure` and `untrusted`.",
     "harvest": "`foreign`: other people's sessions; `unsure`: messages not certain to be typed; `left_for_later`, "
-    "`waiting`: not read yet; `lessons`, `failures`, `fixes`: what the store has more than before. "
+    "`waiting`: not read yet; `copies`: what another file has, too; `empty`: files without a session; `lessons`, "
+    "`failures`, `fixes`: what the store has more than before. "
     "With `--explain`: `dropped`, a list of `rule`, `text`, `reason`.",
     "bootstrap": "`tokens` never exceeds `budget`; `left_out` says what was not taken and why.",
     "search": "`parts` of a score are between 0 and 1; `vector` and its `weight` are absent where there is none.",
     "measure --experiment": "`verdict` is `helps`, `harms`, `no difference worth having`, `too early` or `broken`.",
     "measure": "`label` is `causal` or `observational`; `week` and `month` are changes since those snapshots.",
-    "forget": "Also of `purge`. `transcripts`: the agents' own files that still have it; `left`: what else does.",
+    "forget": "Also of `purge`. `transcripts`: the agents' own files that still have it, of the `looked_at` that were "
+    "searched for a text; `left`: what else does.",
     "import": "Of an exported tree; `what` is `edit`, `archive`, `add`, `conflict` or `refused`. Of anything else: "
     "`added` and `known` count rows, `left_out` says what has no place in the store.",
     "doctor": "With `--fix` also `repaired`: `done`, `damaged`, `quarantine`, `rows`; null without need.",

@@ -316,6 +316,41 @@ def test_why_says_how_to_drop_a_fix_and_inspect_takes_the_session_that_it_names(
     assert "no such file" in learned("inspect", "Sabcdefgh").stderr
 
 
+def test_inspect_and_why_take_the_id_that_inspect_itself_prints(hardwon: Run, tmp_path: Path) -> None:
+    log = ClaudeSession("f14fdf7d-05ad-45e0-b7ed-78c935442e2d").user("Look.").run("ls", "a").write(tmp_path)
+    assert hardwon("harvest", "--mine", log).returncode == 0
+    printed = hardwon("inspect", log).stdout.partition("session ")[2].split()[0]
+    assert hardwon("inspect", printed).stdout.splitlines()[:-1] == hardwon("inspect", log).stdout.splitlines()[:-1]
+    assert (
+        hardwon("why", printed).stdout
+        == hardwon("why", json.loads(hardwon("resume", printed, "--json").stdout)["session"]).stdout
+    )
+    assert hardwon("inspect", "f14fdf7d-05ad-45e0-b7ed-nobody").stderr.startswith("hardwon: no such file or session")
+
+
+def test_a_sub_agent_is_named_as_inspect_prints_it(learned: Run) -> None:
+    with Hardwon() as memory:
+        ((id, own, lane),) = memory.reading().query(
+            "SELECT id, external_id, subagent FROM session WHERE subagent <> '' ORDER BY id LIMIT 1"
+        )
+    assert json.loads(learned("why", f"{own}/{lane}", "--json").stdout)["id"] == id
+    assert f"session {own}/{lane}\n" in learned("inspect", f"{own}/{lane}").stdout
+
+
+@pytest.mark.parametrize("verb", ["reject", "approve"])
+def test_who_decides_on_a_failure_is_told_how_to_decide_on_its_fix(verb: str, learned: Run) -> None:
+    found = json.loads(learned("failures", "--limit", "99", "--json").stdout)
+    fixed = next(one for one in found if any(fix["status"] == "active" for fix in one["fixes"]))
+    refused = learned("review", f"--{verb}", fixed["id"])
+    assert refused.returncode == 1
+    assert (
+        f"is a failure; to {verb} its fix: `hardwon review --{verb} {fixed['fixes'][0]['id'][:9]}` (" in refused.stderr
+    )
+    without = next(one for one in found if not one["fixes"])
+    way = "has no fix" if verb == "approve" else "`hardwon failures mute F"
+    assert way in learned("review", f"--{verb}", without["id"]).stderr
+
+
 def test_undo_alone_says_what_the_last_change_was(learned: Run) -> None:
     assert "nothing was changed by hand" in learned("undo").stderr
     added = learned("remember", "Moor the gauge boat at the northern pier.", "-p", "tidepool").stdout.split()[0]

@@ -23,6 +23,7 @@ from hardwon.map.known import HOW_IT_IS_RUN, Command, _ran
 from hardwon.store.schema import TABLES
 from hardwon.text.shown import failure_line
 from tests.conftest import EXAMPLES, ClaudeSession, Run
+from tests.sessions import test_specstory_layouts as specstory
 from tests.terminal import COMMAND, on_a_terminal
 
 
@@ -372,3 +373,45 @@ def test_a_check_that_passed_in_the_end_says_in_how_many_sessions_it_failed() ->
     lint = Command("lint", "make lint", "lint", [0, 1, 2, 3], [1, 3], [])
     assert _ran(lint, 4) == "ran in 4 sessions: 2 saw it fail, 4 saw it pass"
     assert _ran(Command("t", "make test", "test", [0, 1], [], []), 4) == "ran in 2 sessions, passed in all"
+
+
+@pytest.fixture
+def silent(learned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hardwon: Run) -> Path:
+    """In the folder of a project whose transcripts say what was run, and never how it ended."""
+    history = tmp_path / "quay" / ".specstory" / "history"
+    history.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", tmp_path / "quay"], check=True)
+    (history / "a.md").write_text(specstory.HEAD + specstory.asked() + specstory.turn(specstory.ran("make tide", None)))
+    assert hardwon("harvest", history, "--mine").returncode == 0
+    monkeypatch.chdir(tmp_path / "quay")
+    return learned
+
+
+def test_failures_says_where_it_cannot_know(silent: Path, hardwon: Run) -> None:
+    unknown = "What failed cannot be known: the transcripts do not say how a command ended (1 command in 1 session)."
+    assert f"No failures found. {unknown}\n" in hardwon("failures").stderr
+    assert unknown not in hardwon("failures", "--everywhere").stderr
+    assert "cannot be known" not in hardwon("failures", "-p", "tidepool", "--since", "2099-01-01").stderr
+
+
+def test_up_says_why_it_shows_another_project_than_that_of_the_folder(silent: Path, hardwon: Run) -> None:
+    said = " ".join(hardwon("up").stdout.split())
+    assert said.startswith("quay, this folder's project (1 session), has nothing to tell yet. What failed cannot be")
+    assert re.search(r"\. What follows is of (tidepool|lanternfish)\. ", said)
+    assert "nothing to tell yet" not in hardwon("up", "-p", "quay").stdout
+
+
+def test_a_harvest_says_which_of_the_files_that_were_announced_brought_no_session(hardwon: Run, tmp_path: Path) -> None:
+    start = ClaudeSession("s-1").user("Look.")
+    start.write(tmp_path / "one")
+    start.run("ls", "a").write(tmp_path / "two")
+    ClaudeSession("s-2").user("Look again.").write(tmp_path / "three")
+    head = json.dumps({"type": "summary", "summary": "Tides", "leafUuid": "none"})
+    (tmp_path / "three" / "empty.jsonl").write_text(f"{head}\n")
+    said = hardwon("harvest", "--mine", tmp_path).stdout
+    assert "Read 2 new sessions" in said
+    assert "1 session in two files: of each the fuller copy counts." in said
+    assert "1 file without anything in it to learn from." in said
+    (tmp_path / "two" / "s-1.jsonl").rename(tmp_path / "two" / "moved.jsonl")
+    (tmp_path / "one" / "s-1.jsonl").unlink()
+    assert "in two files" not in hardwon("harvest", "--mine", tmp_path).stdout, "it was moved"

@@ -302,9 +302,11 @@ class Connection:
 
 def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
     """What `Hardwon.store.resolve` gives, for commands that need no more of it; `sessions` may be meant, too,
-    and a number is that of an attempt."""
+    by the agent's own id as well, and a number is that of an attempt."""
     db = memory.reading()
     matches = meta.attempt_numbered(db, int(id)) if id.isdecimal() else meta.ids_like(db, id, sessions=sessions)
+    if sessions and not matches:
+        matches = meta.sessions_of_agents(db, id)
     if len(matches) > 1:
         words = meta.words_of_ids(db, matches)
         said = {one: f" ({one_line(told)})" for one in matches if (told := words.get(one))}

@@ -22,7 +22,11 @@ from hardwon.api.connection import Connection, Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.home import private
+<<<<<<< HEAD
 from hardwon.model.attempt import AttemptId
+=======
+from hardwon.sessions import mentions
+>>>>>>> forgetting
 from hardwon.sessions.scan import CACHES, Scanned
 from hardwon.store import attempts, backup, forget, fulltext, meta, migrations, sqlite, vectors
 from hardwon.store.database import Database
@@ -57,6 +61,7 @@ _ID = re.compile(rb"[a-z][0-9a-f]{16,32}")
 _MOST_REMEMBERED = 1000
 """So many of the texts that something still holds are looked for when the same is asked again."""
 _TABLES_NAMED = 3
+_FILES_NAMED = 20
 _AGAIN = ", then run the same command again"
 _IN_USE = "another program has older pages of it open: end that (`hardwon open --stop`, agents)"
 
@@ -320,7 +325,11 @@ class Forgot(Struct, frozen=True):
     """Table → rows removed or changed in the store."""
     files: list[Changed] = []
     transcripts: list[str] = []
-    """Files of the agents themselves, which still have it."""
+    """Files of the agents themselves, which still have it: of a text all of them, else those that it came from."""
+    looked_at: int = 0
+    """How many files of the agents were searched for a text."""
+    unreadable: list[str] = []
+    """Those that could not be."""
     checked: int = 0
     """How many texts and ids were looked for in every byte of the home folder."""
     left: list[str] = []
@@ -436,7 +445,7 @@ class Forgetting(Part):
         words_to_forget = forget.forgotten(db, sequences)
         files += copies.clean_files(sought.whole, words_to_forget.says, dry_run=dry_run)
         if not (trial.rows or holding or files):
-            raise NotFound("not found in the store or its copies; nothing was changed")
+            raise NotFound(f"not found in the store or its copies; nothing was changed{self._said_by_agents(wanted)}")
         # Copies first: if this is interrupted, the store still knows what was to be forgotten.
         for path in holding:
             if not dry_run:
@@ -446,15 +455,36 @@ class Forgetting(Part):
         if not dry_run:
             self._remove(db, wanted, sequences, asked)
             left = self._proven(db, copies, sought, asked, named)
+        there = {path for path in trial.transcripts if os.path.exists(os.path.expanduser(path))}
+        agents = self._agents_files(wanted)
         return Forgot(
             what=wanted.kind,
             dry_run=dry_run,
             rows=dict(sorted(trial.rows.items())),
             files=files,
-            transcripts=[path for path in sorted(trial.transcripts) if os.path.exists(os.path.expanduser(path))],
+            transcripts=sorted(there.union(map(tilde, agents.holding))),
+            looked_at=agents.looked_at,
+            unreadable=[*map(tilde, agents.unreadable)],
             checked=len(sought.whole),
             left=left,
         )
+
+    def _agents_files(self, wanted: Target) -> mentions.Found:
+        """Which files of the agents say a text, wherever in them: those in their folders, and those read elsewhere."""
+        if wanted.kind != "text":
+            return mentions.Found(set(), 0, [])
+        known = self._memory.reading().query("SELECT path FROM source UNION SELECT path FROM session")
+        read = (os.path.expanduser(path) for (path,) in known)
+        own = mentions.files_of_agents(os.environ, Path.home())
+        return mentions.saying(words(wanted.text), (*filter(os.path.isabs, read), *own))
+
+    def _said_by_agents(self, wanted: Target) -> str:
+        """Where it stands all the same."""
+        agents = self._agents_files(wanted)
+        some = ", ".join(map(tilde, sorted(agents.holding)[:_FILES_NAMED]))
+        more = ", …" if len(agents.holding) > _FILES_NAMED else ""
+        of = f"{len(agents.holding):,} of the {agents.looked_at:,} files of your agents that were searched"
+        return f"; {of} contain it: {some}{more}" if some else ""
 
     def _copies(self, db: Database) -> Copies:
         live = Path(db.place) if isinstance(db, SqliteDatabase) else None

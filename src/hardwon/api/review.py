@@ -15,7 +15,7 @@ from hardwon.api.lessons import Lessons
 from hardwon.briefing.asked import waiting_fixes
 from hardwon.capture import reflections
 from hardwon.clock import moment, now, to_microseconds
-from hardwon.errors import HardwonError, NotFound
+from hardwon.errors import HardwonError, NotAllowed, NotFound
 from hardwon.failures.tools import danger
 from hardwon.harvest.rules.pitfalls import sentence_of
 from hardwon.harvest.rules.said import for_the_moment
@@ -41,6 +41,7 @@ _ALIKE_IN_MEANING = 0.8
 """Of pairs of STS-B that agree in negation and numbers, 94 % above it were rated as at least roughly the same."""
 _NEAREST = 40
 _MAX_ALIKE_SHOWN = 5
+_FIXES_NAMED = 3
 _TOGETHER = "rejected with {}"
 """Why a fix was rejected that a lesson tells of, or a lesson of a fix."""
 
@@ -246,9 +247,20 @@ class Review(Part):
         Of a fix (`failures.get` has its id): tell it, whatever speaks against it.
         Raises `NotFound`, and `NotAllowed` where the lesson is not a candidate.
         """
+        self._need_no_failure(id, "approve")
         if id.startswith("X"):
             return self._change(lambda db: self._decide_on_fix(db, id, "active", "promote", self._clean(why)))
         return self._change(lambda db: self._promoted(db, id, self._clean(why)))
+
+    def _need_no_failure(self, id: str, verb: str) -> None:
+        """That something failed is so; what can be decided on is what is told of it."""
+        db = self._memory.reading()
+        if not id.startswith("F") or failures.get(db, id) is None:
+            return
+        own, found = short_id(db, id), self._memory.failures.get(id).failure.fixes[:_FIXES_NAMED]
+        fixes = ", ".join(f"`hardwon review --{verb} {short_id(db, one.id)}` ({one.text})" for one in found)
+        none = "which has no fix" if verb == "approve" else f"to hear no more of it: `hardwon failures mute {own}`"
+        raise NotAllowed(f"{own} is a failure; to {verb} its fix: {fixes}" if fixes else f"{own} is a failure, {none}")
 
     def _decide_on_fix(self, db: Database, id: str, status: str, action: str, why: str) -> int:
         happened = Happened(action, id, {}, {}, why)
@@ -266,6 +278,7 @@ class Review(Part):
 
         Raises `NotFound`, `NotAllowed`.
         """
+        self._need_no_failure(id, "reject")
         if id.startswith("X"):
             return self._change(lambda db: self._rejected_with_lesson(db, id, self._clean(why)))
         if lifecycle.known(self._memory.reading(), id).failure:

@@ -141,7 +141,7 @@ def failures(
             shown_ = shown_[: _print_list(memory, shown_, in_projects, cost, below, whole=limit is not None)]
             say_of_a_kind(shown_)
         else:
-            say("No failures found.", err=True)
+            say(f"No failures found.{nothing_to_go_by(memory, holder)}", err=True)
         asked = asked_again({"--project": project, "--since": since})
         asked += (" --everywhere" if everywhere else "") + (" --open" if open else "")
         if known > len(shown_):
@@ -153,6 +153,15 @@ def failures(
             say(f"{besides - known} of agents' own tools, or muted: `hardwon failures{asked} --all`", err=True)
         if only_here:
             say(only_here, err=True)
+
+
+def nothing_to_go_by(memory: Hardwon, project: str | None) -> str:
+    """That nobody can know what failed in a project, where its transcripts do not say; else empty."""
+    from hardwon.store.projects import without_outputs
+
+    held, ran = without_outputs(memory.reading(), memory.project(project)) if memory.exists else (0, 0)
+    ran_in = f"{count(ran, 'command')} in {count(held, 'session')}"
+    return f" What failed cannot be known: the transcripts do not say how a command ended ({ran_in})." if ran else ""
 
 
 def say_of_a_kind(rows: Sequence[Failing]) -> None:

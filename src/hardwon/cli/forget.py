@@ -168,12 +168,17 @@ def _tell(done: Forgot, *, json: bool) -> None:
     if done.checked and not done.dry_run and not done.left:
         looked_for = "1 text or id" if done.checked == 1 else f"{done.checked:,} texts and ids"
         say(f"Verified: searched every byte of Hardwon's folder for {looked_for}; none is left.")
+    of = f" {len(done.transcripts):,} of the {done.looked_at:,} that were searched:" if done.looked_at else ""
     if done.transcripts:
-        say("These files of your agents still contain it; delete them yourself if you want to:")
+        say(f"These files of your agents still contain it; delete them yourself if you want to:{of}")
         for path in done.transcripts[:_FILES_NAMED]:
             say(f"  {short_path(path)}")
         if (more := len(done.transcripts) - _FILES_NAMED) > 0:
             say(f"  … and {more} more (--json lists all)")
+    elif done.looked_at:
+        say(f"None of the {count(done.looked_at, 'file')} of your agents contains it.")
+    if done.unreadable:
+        say(f"{count(len(done.unreadable), 'file')} could not be searched, such as {short_path(done.unreadable[0])}")
 
 
 def _say_rows(done: Forgot, *, err: bool) -> None:

@@ -261,6 +261,10 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int], look
         )
     if report.refused:
         say(f"{count(report.refused, 'file')} skipped as no session: `hardwon doctor` says why.")
+    if report.copies:
+        say(f"{count(report.copies, 'session')} in two files: of each the fuller copy counts.")
+    if report.empty:
+        say(f"{count(report.empty, 'file')} without anything in it to learn from.")
     if not totals["sessions"]:
         return
     distinct, before = totals["distinct_errors"], totals["seen_before"]

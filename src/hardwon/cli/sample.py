@@ -224,13 +224,14 @@ def _inspected(named: str) -> Transcript:
     from hardwon.api.connection import full_id
     from hardwon.api.from_git import session_file
     from hardwon.failures.ledger import inspected
+    from hardwon.store.meta import sessions_of_agents
 
     path = Path(named)
-    if not path.exists() and not _ID.fullmatch(named):
-        raise NotFound(f"no such file or session: {shown(named)}")
     if path.exists():
         return inspected(path)
     with Hardwon() as memory:
+        if not _ID.fullmatch(named) and not (memory.exists and sessions_of_agents(memory.reading(), named)):
+            raise NotFound(f"no such file or session: {shown(named)}")
         known = memory.sessions.get(full_id(memory, named, sessions=True)).session
     with session_file(known.path) as file:
         found = inspected(file)

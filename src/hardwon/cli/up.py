@@ -40,7 +40,7 @@ from hardwon.cli.app import (
     thousands,
     upgraded,
 )
-from hardwon.cli.failures import row_of, worked
+from hardwon.cli.failures import nothing_to_go_by, row_of, worked
 from hardwon.cli.review import SAID_SHOWN
 from hardwon.cli.table import cut_in_code, hung, width, wrapped
 from hardwon.errors import HardwonError, NotFound
@@ -357,13 +357,21 @@ def _is_known_here(memory: Hardwon) -> bool:
 
 
 def _if_not_known(memory: Hardwon, screen: _Screen) -> str:
-    """That nothing below is of this folder, and which command reads what lies in it."""
+    """That nothing below is of this folder: it has nothing to tell, or a command reads what lies in it."""
     from hardwon.sessions.checkpoints import how_to_read
 
-    command, files = how_to_read(".")
-    if not files or _is_known_here(memory):
-        return ""
     of = f"What follows is of {shown(screen.project.name)}"
+    here = project_here(memory)
+    own = next((one for one in memory.store.projects() if one.id == here and one.sessions), None)
+    if own and own.id != screen.project.id:
+        why = nothing_to_go_by(memory, own.id) or " No error came back in it, and nothing was said twice."
+        nothing = (
+            f"{shown(own.name)}, this folder's project ({count(own.sessions, 'session')}), has nothing to tell yet."
+        )
+        return bold(f"{nothing}{why} {of}.")
+    command, files = how_to_read(".")
+    if not files or own:
+        return ""
     return bold(f"This folder is not known yet. {count(files, 'session file')} of it can be read: `{command}`. {of}.")
 
 

@@ -108,6 +108,10 @@ class Report(Struct):
     """Those of them that were taken as somebody else's: what they say waits for a person."""
     skipped: int = 0
     refused: int = 0
+    copies: int = 0
+    """Sessions that another file has, too: the better copy was kept."""
+    empty: int = 0
+    """Files of an agent in which there is no session."""
     left_for_later: int = 0
     commits: int = 0
     """Commits that sessions are now known to have made."""
@@ -358,7 +362,10 @@ class _Kept:
         return met
 
     def _keep(self, file: FileResult, learned: Learned) -> None:
-        if _is_known(self._db, learned.row):
+        held = sessions.held(self._db, learned.row.id)
+        if held and held.path != learned.row.path and not learned.row.subagent:
+            self._report.copies += os.path.exists(os.path.expanduser(held.path))  # else it was moved
+        if _is_known(learned.row, held):
             return
         left = remembered(learned, self._forgotten)
         if left is None:
@@ -398,6 +405,7 @@ class _Kept:
         log = self._logs[file.path]
         name, stamp = log.name, log.kept_stamp or file.stamp
         left_out = self._left_out.pop(file.path, 0)
+        self._report.empty += not file.sessions and not sessions.of_file(self._db, name)
         if left_out and left_out == len(file.sessions) and not sessions.of_file(self._db, name):
             # A file that holds nothing else is known by a keyed hash alone.
             meta.add_tombstones(self._db, [meta.file_stone(meta.forget_key(self._db), name, *stamp)], now())
@@ -411,13 +419,12 @@ def _drop(report: Report, one: Dropped) -> None:
         report.dropped.append(one)
 
 
-def _is_known(db: Database, row: SessionRow) -> bool:
+def _is_known(row: SessionRow, held: sessions.Held | None) -> bool:
     """Whether the store has this session already, the same or a better copy of it, from this or another file.
 
     One's own is better than a stranger's, which may say anything; then the agent's own than a watcher's; then the
     longer.
     """
-    held = sessions.held(db, row.id)
     if held is None:
         return False
     if held.owner == "own" and row.owner == "foreign":

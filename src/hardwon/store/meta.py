@@ -99,6 +99,16 @@ def ids_like(db: Database, beginning: str, *, sessions: bool = False) -> list[st
     return [row[0] for row in rows]
 
 
+def sessions_of_agents(db: Database, named: str) -> list[str]:
+    """The sessions that an agent calls so, a sub-agent's with its own name behind a slash; at most two."""
+    rows = db.query(
+        "SELECT id FROM session WHERE external_id = ? AND subagent = '' UNION "
+        "SELECT id FROM session WHERE external_id = ? AND subagent = ? ORDER BY 1 LIMIT 2",
+        (named, *(named.rpartition("/")[::2] if "/" in named else (named, ""))),
+    )
+    return [row[0] for row in rows]
+
+
 def words_of_ids(db: Database, ids: Sequence[str]) -> dict[str, str]:
     """Id → what a lesson, a failure, an attempt or a session says, where it says anything; of a fix what failed."""
     parts = (

@@ -92,6 +92,19 @@ def of_others(db: Database, project: str) -> int:
     )
 
 
+def without_outputs(db: Database, project: str | None) -> tuple[int, int]:
+    """Of a project, or all, whose transcripts never say how a command ended: its sessions, and their commands.
+
+    Zeros where any of them does, or none was run.
+    """
+    ran, known, held = db.query(
+        "SELECT count(*), coalesce(sum(k.outcome <> 'unknown'), 0), count(DISTINCT s.root) FROM session s "
+        "JOIN call k ON k.session = s.id WHERE k.action = 'run' AND (? = '' OR s.project = ?)",
+        (project or "", project or ""),
+    )[0]
+    return (0, 0) if known else (int(held), int(ran))
+
+
 def newest_visits(db: Database, project: str, limit: int) -> list[Visit]:
     """The newest sessions of a project, the earliest of them first."""
     rows = db.query(f"{_VISIT} ORDER BY s.started_at DESC, s.id DESC LIMIT ?", (project, limit))
