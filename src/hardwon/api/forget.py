@@ -22,11 +22,8 @@ from hardwon.api.connection import Connection, Part
 from hardwon.clock import now
 from hardwon.errors import NotAllowed, NotFound
 from hardwon.home import private
-<<<<<<< HEAD
 from hardwon.model.attempt import AttemptId
-=======
 from hardwon.sessions import mentions
->>>>>>> forgetting
 from hardwon.sessions.scan import CACHES, Scanned
 from hardwon.store import attempts, backup, forget, fulltext, meta, migrations, sqlite, vectors
 from hardwon.store.database import Database
