@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -72,6 +72,9 @@ class Visitor:
         return self.service.call("POST", path, urlencode(fields).encode(), token="", headers=sent)
 
 
+_AGAIN = count(1)
+
+
 @pytest.fixture
 def owner(service: Service) -> Visitor:
     return Visitor(service, service.token)
@@ -79,10 +82,9 @@ def owner(service: Service) -> Visitor:
 
 @pytest.fixture
 def candidates(service: Service) -> Iterator[list[str]]:
-    made = [
-        service.post("/api/lessons", {"text": f"Tide table {number} needs a new anchor {name}.", "project": "reef"})
-        for number, name in enumerate(("alpha", "beta"), start=11)
-    ]
+    again = next(_AGAIN)  # what was rejected is not proposed again
+    texts = [f"Tide table {number} needs a new anchor {name}{again}." for number, name in ((11, "alpha"), (12, "beta"))]
+    made = [service.post("/api/lessons", {"text": text, "project": "reef"}) for text in texts]
     yield [one["lesson"]["id"] for one in made]
     for one in made:
         service.call("POST", f"/api/lessons/{one['lesson']['id']}/reject", {})

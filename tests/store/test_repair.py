@@ -29,11 +29,11 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A store of the examples, with a person's lesson."""
     home = tmp_path_factory.mktemp("healthy")
     with Hardwon(home) as memory:
-        memory.harvest(sorted(EXAMPLES.rglob("*.json*")))
         with memory.writing().transaction():
             told = Cited("", "notes of Monday", 0, "notes", 5, "never on Fridays", "reviewer")
             kept = row("Never deploy on Fridays.", "active")._replace(source_count=1)
             lifecycle.create(memory.writing(), kept, [told], actor="ada")
+        memory.harvest(sorted(EXAMPLES.rglob("*.json*")))  # which compares what a person added, too
         path = Path(memory.store.backup().file)
     return path.read_bytes()
 
