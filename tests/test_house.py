@@ -11,7 +11,8 @@ PACKAGE = REPOSITORY / "src" / "hardwon"
 MODULES_IMPORTED_BY_ONE_OTHER = 42  # many are entries of a table: resources, rules, pages
 NAMES_OF_SEVERAL_MEANINGS = 0
 # "forget" went from 20 to 23 when it came to search the agents' own files: where they lie, how they are opened.
-FILES_PASSED = {"harvest": 77, "forget": 23, "tool failed": 19, "session start": 16}
+# "harvest" went from 77 to 78 when one module came to say how each command of a line ended.
+FILES_PASSED = {"harvest": 78, "forget": 23, "tool failed": 19, "session start": 16}
 
 
 def test_few_modules_serve_a_single_other() -> None:
