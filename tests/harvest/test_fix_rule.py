@@ -24,7 +24,7 @@ def test_an_option_that_is_not_known_here_is_told_with_what_works(tmp_path: Path
         .run("sed -n 3p a.go | cat -vet", "x$")
     )
     (lesson,) = lessons(session, tmp_path)
-    assert lesson == "Replace `-A` with `-vet`: the first fails here with cat: illegal option -- A."
+    assert lesson == "In `cat`, replace `-A` with `-vet`: the first fails here with cat: illegal option -- A."
 
 
 def test_what_is_replaced_says_in_which_command_where_nothing_else_does() -> None:

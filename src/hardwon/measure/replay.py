@@ -28,6 +28,7 @@ from hardwon.home import private
 from hardwon.map.draw import Trip
 from hardwon.measure import judge
 from hardwon.measure.map_replay import ProjectMap, Tried, in_turn, outcomes, summarise, tries
+from hardwon.model.failure import UNNOTICED
 from hardwon.model.nouns import Line
 from hardwon.sessions.workers import Workers, cores, serve
 from hardwon.store import failures, integrity, lessons, meta
@@ -82,6 +83,7 @@ class Past(NamedTuple):
 
 
 _FAILURE = failures.OCCURRENCE_COLUMNS.index("failure")
+_EXIT_CODE = failures.OCCURRENCE_COLUMNS.index("exit_code")
 SESSION_COLUMNS = (
     "id agent external_id subagent root project format version path branch task started_at ended_at messages "
     "user_messages tool_calls errors unknown_records redactions outcome content_hash harvester_version"
@@ -115,7 +117,10 @@ def _by_root(db: Database, table: str, columns: Iterable[str]) -> dict[str, list
 
 
 def _past(root: str, rows: list[Row], left: dict[str, list[Row]], own_tools: set[str]) -> Past:
-    """`own_tools` are the failures of agents' own tools: every agent knows them, and none is to be foreseen."""
+    """`own_tools` are the failures of agents' own tools: every agent knows them, and none is to be foreseen.
+
+    Nor is what a pipe hid from the agent.
+    """
     first = next((row for row in rows if not row[_SUBAGENT]), rows[0])
     return Past(
         root=root,
@@ -124,7 +129,9 @@ def _past(root: str, rows: list[Row], left: dict[str, list[Row]], own_tools: set
         task=first[10],
         started_at=min(row[11] for row in rows),
         ended_at=max(row[12] for row in rows),
-        met=tuple(_met(row) for row in left["occurrence"] if row[_FAILURE] not in own_tools),
+        met=tuple(
+            _met(row) for row in left["occurrence"] if row[_FAILURE] not in own_tools and row[_EXIT_CODE] != UNNOTICED
+        ),
         left=left,
         sessions=rows,
     )
@@ -590,7 +597,7 @@ def _all_ways(
     with as many as it then took, for not all of them use what they may."""
 
     def judged(lines: Sequence[Line], tokens: int, failure_tokens: int) -> Shown:
-        keys = [seen.shows[line.id] for line in lines]
+        keys = [seen.shows.get(line.id, line.id) for line in lines]  # of what nobody noticed, its own
         return Shown(len(keys), sum(key in errors for key in keys), len(before & set(keys)), tokens, failure_tokens)
 
     found = _found(db, past, "", settings)

@@ -108,7 +108,7 @@ def fix_sentence(signature: str, command: str, steps: Sequence[Step], succeeded_
     if steps and steps[0].action == "add":
         return f"`{gist}` fails with {signature}, unless `{steps[0].what}` is added."
     if steps and steps[0].action == "replace":
-        replaced = steps[0].what.partition("` with `")[0]
+        replaced = steps[0].what.partition("` with `")[0].strip("`")
         meant = next((one.program for one in elements(command) if replaced in one.text.split()), gist)
         is_named = re.search(rf"(?<!\w){re.escape(meant.split(' ')[0])}(?!\w)", steps[0].what)
         said = remedy_told(steps[:1], "")
