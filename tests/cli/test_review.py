@@ -764,3 +764,12 @@ def test_an_id_that_begins_several_fixes_says_what_failed(hardwon: Run, tmp_path
     said = hardwon("why", "X").stderr
     assert "the gauge a is dry)" in said
     assert "()" not in said
+
+
+def test_a_fix_that_waits_shows_the_call_that_passed_where_the_reason_is_in_it(hardwon: Run, tmp_path: Path) -> None:
+    refused = "Error: unknown option: --yes"
+    session = ClaudeSession("s1").run("tide gauges rm reef --yes", refused, exit_code=1)
+    session.run('echo "y" | tide gauges rm reef', "removed").write(tmp_path / "logs")
+    hardwon("harvest", tmp_path / "logs", "--mine")
+    listed = " ".join(hardwon("review", "--list").stdout.split())
+    assert 'what passed was `echo "y" | tide gauges rm reef`' in listed

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.failures.ledger import Findings, examine
+from hardwon.failures.ledger import Findings, examine, printed
 from hardwon.model.failure import Fix
 from hardwon.sessions.reader import read
 from hardwon.text.shown import fenced
@@ -467,3 +467,16 @@ def test_a_failure_that_the_same_steps_mend_again_confirms_them(tmp_path: Path) 
     for _ in range(2):
         session.run("pytest -q", MISSING, exit_code=1).run("uv sync", "ok").run("pytest -q", "3 passed")
     assert one_fix(session, tmp_path).failed_again == 0
+
+
+def test_a_column_of_times_is_no_edge_of_a_screen() -> None:
+    step = "=> [reef {}/9] COPY tides.txt ."
+    steps = [f"{step.format(number):<100}0.0s" for number in range(9)]
+    failed = 'Error response from daemon: Conflict. The container name "/reef" is already in use.'
+    assert printed("docker compose up", "\n".join([*steps, failed])) == [*steps, failed]
+
+
+def test_what_cursor_itself_runs_in_the_shell_is_no_error_of_the_command() -> None:
+    shown = "(eval):3: parse error near `cursor_snap_ENV_VARS...'\nhigh tide"
+    assert printed("echo 'high tide'", shown) == []
+    assert printed("./tides", shown) == ["high tide"]

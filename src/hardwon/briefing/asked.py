@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hardwon.failures import tools
 from hardwon.failures.shell import Command, commands
 from hardwon.model.nouns import Fix
 from hardwon.store import failures
 from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow, FixRow
+from hardwon.text.normalise import lazy_pattern
+from hardwon.text.shown import cut_short, remedy
+
+_CHARACTERS_OF_A_CALL = 72
+_INTO_A_FOLDER = lazy_pattern(r"^cd (?:\"[^\"]+\"|'[^']+'|(?:\\.|[^\s;&|\\])+) ?(?:&&|;) ?(?=\S+ \S)")
 
 
 def waiting_fixes(db: Database, project: str | None = None) -> list[tuple[FailureRow, FixRow]]:
@@ -20,6 +27,23 @@ def waiting_fixes(db: Database, project: str | None = None) -> list[tuple[Failur
         for fix in fixes[row.id]
         if fix.status == "candidate" and fix.untrusted and _is_worth_asking(fix, row.command)
     ]
+
+
+def why_not_told(db: Database, fixes: Sequence[FixRow]) -> dict[str, str]:
+    """Fix → why a person must look first; with the call that passed, where the fix does not show all of it."""
+    newest = failures.evidence(db, [fix.id for fix in fixes], limit=1)
+    why: dict[str, str] = {}
+    for fix in fixes:
+        failing, passing = next(((_line(ends.failing), _line(ends.passing)) for ends in newest[fix.id]), ("", ""))
+        own = _INTO_A_FOLDER.sub("", passing)
+        shows = passing == failing or own in remedy(fix.steps, fix.succeeded_as)
+        called = cut_short(passing if len(passing) <= _CHARACTERS_OF_A_CALL else own, _CHARACTERS_OF_A_CALL)
+        why[fix.id] = fix.untrusted if shows else f"{fix.untrusted}; what passed was `{called}`"
+    return why
+
+
+def _line(command: str) -> str:
+    return " ".join(command.split())
 
 
 def _is_worth_asking(fix: FixRow, command: str) -> bool:

@@ -291,6 +291,7 @@ def _told(memory: Hardwon, done: list[dict[str, Any]], json: bool) -> None:
 
 
 def _listed(memory: Hardwon, pending: list[Pending], fixes: list[tuple[FailureRow, FixRow]], json: bool) -> None:
+    from hardwon.briefing.asked import why_not_told
     from hardwon.text.shown import remedy
 
     names = {each.id: each.name for each in memory.store.projects()} if pending and not json else {}
@@ -331,9 +332,8 @@ def _listed(memory: Hardwon, pending: list[Pending], fixes: list[tuple[FailureRo
         table(("ID", "KIND", "TRUST", "PROJECT", "LESSON"), rows, spare=(2, 1, 3))
     if pending and fixes:
         say()
-    told = [
-        (short(memory, fix.id), row.error, remedy(fix.steps, fix.succeeded_as), fix.untrusted) for row, fix in fixes
-    ]
+    why = why_not_told(memory.reading(), [fix for _, fix in fixes]) if fixes else {}
+    told = [(short(memory, fix.id), row.error, remedy(fix.steps, fix.succeeded_as), why[fix.id]) for row, fix in fixes]
     if fixes and room_of_tables() < _WIDE:
         lines = [
             ((id, error), ("", f"may have helped: {fix}"), ("", f"not told because: {why}"))

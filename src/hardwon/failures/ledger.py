@@ -73,7 +73,8 @@ _BANNER = re.compile(
     r"|Restored session: |Loading personal and system profiles"
     r"|'q' is not recognized as|operable program or batch file\.$)"  # Cursor types a q, for pagers
 )
-_REMEMBERS_THE_SHELL = re.compile(r"\bdump_(?:zsh|bash)_state\b")  # and runs this
+_REMEMBERS_THE_SHELL = re.compile(r"\bdump_(?:zsh|bash)_state\b|\bcursor_snap_\w")  # and runs this
+_OF_CURSOR = ("dump_", "cursor_snap_")
 
 # What a runner or a build closes with. The last one counts.
 
@@ -385,7 +386,9 @@ def is_prompt(shown: str) -> bool:
 
 
 def _is_banner(shown: str) -> bool:
-    return _BANNER.match(shown) is not None or ("dump_" in shown and _REMEMBERS_THE_SHELL.search(shown) is not None)
+    return _BANNER.match(shown) is not None or (
+        _holds(shown, _OF_CURSOR) and _REMEMBERS_THE_SHELL.search(shown) is not None
+    )
 
 
 def is_cut_off(line: str, text: str) -> bool:
@@ -442,12 +445,14 @@ _FINISHED = re.compile(r"[.?!:;)]\s*$")
 _NEW_PLACE = re.compile(r"(?:[A-Z]:\\|~?/)\S+\(\d+,\d+\): ")
 _LISTED = re.compile(r"\d+ ?[|│] ")
 _OF_A_COMPILER = re.compile(r": error [A-Z]+\d+: ")
+_COLUMN_OF_TIMES = re.compile(r"\s{2}\d+\.\d+s ?$")
 _CODE = re.compile(r"(?:from|import|def|class|with|return|if|for|while|except|async|await)\b|[\w.]+(?:\[.*?\])? ?[=(]")
 """The line that a linter shows below its own."""
 
 
 def _ruled(line: str) -> bool:
-    return len(set(line[-3:])) == 1
+    """Whether a rule or a column at the right ends a line there, and not the screen."""
+    return len(set(line[-3:])) == 1 or _COLUMN_OF_TIMES.search(line) is not None
 
 
 def _is_silent(command: Command) -> bool:

@@ -371,11 +371,16 @@ LITERAL = lazy_pattern(r"\{[^{}]{20,}\}")
 _ADDRESSES = lazy_pattern(
     r"(?i)\byou(?:r)? (?:must|should|need|have to|can|could|may|might|will|want|are|task|instructions?)\b|\bplease\b"
     r"|\b(?:ignore|disregard|forget|obey|follow) (?:all|any|the|these|this|previous|prior|earlier|above|every)\b"
-    r"|\b(?:agents?|assistants?|claude|codex|copilot|gemini|cursor|chatgpt|llms?|ai)\b[^.]{0,24}(?::|\bmust\b|\bshould\b)"
+    r"|\b(?:agents?|assistants?|claude|codex|copilot|gemini|cursor|chatgpt|llms?)\b[^.]{0,24}(?::|\bmust\b|\bshould\b)"
+    r"|\bai(?: (?:models?|systems?|tools?))?(?::| must\b| should\b)"
     r"|\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|\b(?:curl|wget)\s+(?:-\S+\s+)*[\w-]+[./:]|\bsudo\s+\w|\brm\s+-"
     r"|^(?:\W*\w+: )?\W*(?:run|try|execute|install|add|make sure|visit|see|ensure|consider|remember|do not|don't|never"
     r"|always|reply|respond|answer|tell|send|write|note that)\b(?! (?:failed|error|of|to)\b)(?!:)"
 )
+_NAMED_AFTER_ONE = lazy_pattern(
+    r"(?i)[\w.@~…-]*/[\w./@-]*-(?:agents?|assistants?|claude|codex|copilot|gemini|cursor|ai)\b"
+)
+"""A path that ends in the word for a reader speaks to none: `node_modules/coding-agent: not found`."""
 PROPOSES = lazy_pattern(
     r"(?i)[`$]|://|\b(?:run|try|use|install|execute|add|call|type|enter|download|fetch|visit|open|set|remove|delete"
     r"|disable|enable|skip|allow|grant|push|approve)\b"
@@ -390,6 +395,8 @@ _NETWORK_COMMAND = lazy_pattern(
 @lru_cache(maxsize=1 << 8)  # an error is asked about several times
 def reads_like_an_order(line: str) -> bool:
     """Whether a line asks its reader for something, by its words or by the parts of its names."""
+    if "-" in line and "/" in line:
+        line = _NAMED_AFTER_ONE.sub("…", line)
     if _ADDRESSES.search(line):
         return True
     words = set(re.findall(r"[\w-]+", line.lower()))

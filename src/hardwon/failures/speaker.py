@@ -396,6 +396,11 @@ def _within(details: Sequence[str], room: int) -> list[str]:
 # What is left out of a line that is too long, one after the other until it fits.
 _LEFT_OUT = (
     (lazy_pattern(r"^(?:\w+\.)+(?=\w*_\w+: )"), ""),  # the class of a test
+    (lazy_pattern(r"(?<=: )(?:System\.)?InvalidOperationException ?: (?=[A-Z])"), ""),
+    (
+        lazy_pattern(r"\bTimeout(?:Exception : Timeout)? (\d+ms) exceeded\.\s*Call log:\s+- (?=waiting for )"),
+        r"Timeout \1 ",
+    ),
     (lazy_pattern(r", (?:Culture|PublicKeyToken)=[^,'\"]*"), ""),
     (lazy_pattern(r"(['\"])([\w.]+)\1 with identity \1\2(?=,)"), r"\1\2"),
     (lazy_pattern(r"No overload matches this call[.:] (?=Argument of )"), ""),

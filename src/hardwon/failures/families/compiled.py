@@ -345,6 +345,8 @@ _DOTNET_RULES: tuple[Rule, ...] = (
 _SWITCH = lazy_pattern(r"^Switch: \S.*$", re.MULTILINE)
 _MAX_LINES_OF_A_TEST, _MAX_LINES_OF_A_VALUE = 5, 60
 _CLOSES = lazy_pattern(r"\s*[^']*('.*[^\s.])[\s.]*$")
+_LISTED_VALUE = lazy_pattern(r"\} ?(to .*[^\s.])[\s.]*$")
+"""What was wanted of a value that was shown on many lines."""
 _OF_A_TEST = " " * 6
 _DOTNET_FRAME = lazy_pattern(r"^[ \t]+at ([\w.<>`]+)\(.*\) in (\S+):line \d+", re.MULTILINE)
 
@@ -359,6 +361,8 @@ def _below(text: str, match: re.Match[str]) -> str:
     """What a test says of its failure, which stands on several lines."""
     lines = text[match.start("message") :].split("\n")[:_MAX_LINES_OF_A_VALUE]
     end = next((at for at, line in enumerate(lines) if line.strip().startswith(("Stack Trace", "at "))), 0)
+    if end > 1 and lines[0].rstrip().endswith("{") and (wanted := _LISTED_VALUE.match(lines[end - 1])):
+        return f"{lines[0].strip()}…}} {wanted.group(1)}"
     if end > _MAX_LINES_OF_A_TEST and (closed := _CLOSES.match(lines[end - 1])):
         return (
             f"{lines[0].strip().rpartition(chr(39))[0]}'…{closed.group(1)}"  # not the value, but what was wanted of it

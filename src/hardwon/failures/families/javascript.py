@@ -139,7 +139,8 @@ def find_tsc(text: str) -> Span | None:
 
 # Linters of JavaScript: eslint, biome, prettier.
 
-_STYLISH = lazy_pattern(r"^[ \t]+\d+:\d+\s+(error|warning)\s+(.+?)(?:\s{2,}(\S+))?$", re.MULTILINE)
+_STYLISH = lazy_pattern(r"^[ \t]+\d+:\d+\s+(error|warning)\s+(.+?)(?:\s{2,}(\S+))?[ \t]*$", re.MULTILINE)
+_WRAPPED = lazy_pattern(r"(?:[ \t]*\n {16,}[^\s\d].*)+")
 _HEADING = lazy_pattern(r"^((?:[~/.\w]|[A-Z]:\\)\S*\.\w+)$", re.MULTILINE)
 _BIOME = lazy_pattern(
     r"^(?:[ \t]*(?:at )?(\S+?)(?::\d+:\d+)? )?((?:lint|assist|parse|suppressions|organizeImports|format|"
@@ -197,7 +198,11 @@ def _biome(text: str) -> Span | None:
 def _stylish(text: str, found: re.Match[str]) -> Span:
     headings = list(_HEADING.finditer(text, 0, found.start()))
     frame = tail(headings[-1].group(1)) if headings else ""
-    return Span("eslint", found.group(3) or found.group(1), found.group(2), frame, found.group().strip())
+    message = found.group(2)
+    if wrapped := _WRAPPED.match(text, found.end()):  # in a column of its own, as vale does it
+        message = " ".join((message, *wrapped.group().split()))
+    excerpt = f"{message}  {found.group(3)}" if wrapped and found.group(3) else found.group().strip()
+    return Span("eslint", found.group(3) or found.group(1), message, frame, excerpt)
 
 
 # Runners of JavaScript tests: jest, vitest, mocha, bun, playwright.
@@ -300,10 +305,14 @@ def _said_by_hand(said: str) -> list[str]:
 
 
 def _differing(said: str) -> list[str]:
-    """The first line of a diff that was expected, and the first that came."""
-    lines = {mark: value.strip() for mark, value in reversed(_DIFFERS.findall(said.partition("\n      at ")[0]))}
-    names = {"-": "Expected", "+": "Received"}
-    return [f"{names[mark]}: {lines[mark]}" for mark in names if mark in lines]
+    """The first line of a diff that was expected, and the first that came: of the same key, where one did."""
+    lines = [(mark, value.strip().rstrip(",")) for mark, value in _DIFFERS.findall(said.partition("\n      at ")[0])]
+    wanted = next((value for mark, value in lines if mark == "-"), "")
+    came = [value for mark, value in lines if mark == "+"]
+    key = wanted.partition(": ")[0]
+    same = [value for value in came if ": " in wanted and value.startswith(f"{key}: ")]
+    told = {"Expected": wanted, "Received": next(iter(same or came), "")}
+    return [f"{name}: {value}" for name, value in told.items() if value]
 
 
 def _mocha(text: str) -> Span | None:

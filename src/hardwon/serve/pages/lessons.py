@@ -14,7 +14,7 @@ from hardwon.api import Hardwon
 from hardwon.api.lessons import Lessons, untold
 from hardwon.api.review import Review, Waiting
 from hardwon.api.store import Store
-from hardwon.briefing.asked import waiting_fixes
+from hardwon.briefing.asked import waiting_fixes, why_not_told
 from hardwon.errors import NotFound
 from hardwon.harvest.walk import Progress
 from hardwon.model.lesson import KINDS, STATUSES, Kind
@@ -273,10 +273,10 @@ class WaitingFix(NamedTuple):
 
 
 def _fixes(memory: Hardwon, project: str | None) -> list[WaitingFix]:
-    found = waiting_fixes(memory.reading(), project) if memory.exists else []
+    found = waiting_fixes(memory.reading(), project)[:_QUEUE] if memory.exists else []
+    why = why_not_told(memory.reading(), [fix for _, fix in found]) if found else {}
     return [
-        WaitingFix(fix.id, remedy(fix.steps, fix.succeeded_as), fix.untrusted, row.id, row.error)
-        for row, fix in found[:_QUEUE]
+        WaitingFix(fix.id, remedy(fix.steps, fix.succeeded_as), why[fix.id], row.id, row.error) for row, fix in found
     ]
 
 
