@@ -773,3 +773,15 @@ def test_a_fix_that_waits_shows_the_call_that_passed_where_the_reason_is_in_it(h
     hardwon("harvest", tmp_path / "logs", "--mine")
     listed = " ".join(hardwon("review", "--list").stdout.split())
     assert 'what passed was `echo "y" | tide gauges rm reef`' in listed
+
+
+def test_what_is_pasted_decides_nothing(hardwon: Run, home: Path) -> None:
+    hardwon("remember", "Use files rather than a server.", "--candidate", "--global")
+    terminal = Terminal()
+    terminal.until("? help")
+    terminal.press("ynynynyn yes\n")
+    terminal.until("? help")
+    terminal.press("q")
+    assert terminal.end() == 0
+    with Hardwon(home) as memory:
+        assert [one.status for one in memory.lessons.list()] == ["candidate"]

@@ -155,6 +155,17 @@ def test_a_check_of_one_part_is_not_told_as_one_of_all(ran: str, told: bool, hom
         assert bool(at_start(known)) is told
 
 
+def test_a_check_that_always_ran_for_some_part_is_told_with_the_option_that_chooses_it(
+    home: Path, tmp_path: Path
+) -> None:
+    with Hardwon(home) as memory:
+        for part in ("web", "api"):
+            session = ClaudeSession(part).user("build it").edit(f"{part}/tide.ts", "a")
+            memory.harvest([session.run(f"pnpm --filter {part} build", "done").write(tmp_path / "logs")], mine=True)
+        known = known_of(memory.reading(), memory.store.projects()[0].id)
+        assert any("`pnpm --filter … build`" in line for line in at_start(known))
+
+
 def test_what_is_told_is_short_and_worded_as_candidates(memory: Hardwon) -> None:
     known = known_of(memory.reading(), memory.store.projects()[0].id)
     for task in TOPICS:

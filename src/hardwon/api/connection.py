@@ -147,7 +147,8 @@ class Connection:
             return found[0][0]
         if found:
             raise NotFound(f"several projects are named '{name}': choose one of {projects.told(found)}")
-        known = [row[1] for row in projects.by_activity(db)]
+        called = projects.called(db)
+        known = [called[row[0]] for row in projects.by_activity(db)]
         names = ", ".join(known[:8]) + (f" and {len(known) - 8} more (`hardwon projects`)" if len(known) > 8 else "")
         what = f"{os.path.abspath(name)} belongs to no project" if os.path.isdir(name) else f"no project '{name}'"
         if os.path.isdir(name):

@@ -9,7 +9,7 @@ from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any
@@ -541,10 +541,17 @@ class _Entry:
 
 
 def _name_values(command: Any) -> None:
-    """An option's value is called as the option is, and not by its type."""
+    """An option's value is called as the option is, and not by its type; an argument in capitals, as everywhere."""
     for each in command.params:
-        if each.param_type_name == "option" and not (each.is_flag or each.metavar):
-            each.metavar = each.name.strip("_").replace("_", "-").upper()
+        name = each.metavar or each.name.strip("_").replace("_", "-").upper()
+        if each.param_type_name == "argument":
+            each.make_metavar = partial(_named_argument, name + "..." * (each.nargs != 1), each.required)
+        elif not (each.is_flag or each.metavar):
+            each.metavar = name
+
+
+def _named_argument(name: str, required: bool, ctx: Any, *, usage: bool = False) -> str:  # noqa: ARG001 - as typer asks
+    return name if required or not usage else f"[{name}]"
 
 
 class _Built(UserDict[str, Any]):
@@ -568,6 +575,10 @@ def _in_plain_words(problem: str) -> str:
         lambda found: f"is too low: at least {found[1]}." if found[1] else f"is not between {found[2]} and {found[3]}.",
         problem,
     )
+
+
+UsageError: Any = typer.BadParameter.__base__
+_TAKE_ANY_WORDS = ("search", "how")
 
 
 class _Group(TyperGroup):
@@ -599,6 +610,16 @@ class _Group(TyperGroup):
             lead = "Error: Invalid value: "  # which the library puts before it
             lines = hung(lead + _in_plain_words(error.message), room(err=True))
             error.message = "\n".join(lines).removeprefix(lead)
+            raise
+        except UsageError as error:
+            option = getattr(error, "option_name", "")
+            if (
+                option
+                and not getattr(error, "possibilities", ())
+                and error.ctx
+                and error.ctx.info_name in _TAKE_ANY_WORDS
+            ):
+                error.message += f". To look for it: hardwon {error.ctx.info_name} -- {option}"
             raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -79,7 +79,9 @@ def failures(
     everywhere: Everywhere = False,
     since: Annotated[str | None, typer.Option(help="Only failures since this date, YYYY-MM-DD.")] = None,
     open: Annotated[bool, typer.Option("--open", help="Only failures without a known fix.")] = False,
-    all: Annotated[bool, typer.Option("--all", help="Also those you muted, and those of agents' own tools.")] = False,
+    all: Annotated[
+        bool, typer.Option("--all", help="Also those you muted, and those of tools of agents and MCP servers.")
+    ] = False,
     limit: Annotated[
         int | None, typer.Option(help="Most rows. Default: as many as fit; in a pipe, all.", min=1)
     ] = None,
@@ -150,7 +152,10 @@ def failures(
             most = min(known, max(_MORE_ROWS, 2 * len(shown_)))
             say(f"{known - len(shown_)} more: `hardwon failures{whole} --limit {most}`{unfixed}", err=True)
         if besides > known:
-            say(f"{besides - known} of agents' own tools, or muted: `hardwon failures{asked} --all`", err=True)
+            say(
+                f"{besides - known} of tools of agents and of MCP servers, or muted: `hardwon failures{asked} --all`",
+                err=True,
+            )
         if only_here:
             say(only_here, err=True)
 
@@ -408,7 +413,7 @@ def error_of(row: Failure) -> str:
     from hardwon.failures.told import titled
 
     any_cause = row.family == "hook" and row.occurrences > 1 and row.error.endswith(" failed")
-    return f"{row.error} (in a git hook, various causes)" if any_cause else titled(row.error, row.family)
+    return f"{row.error} (in a git hook, various causes)" if any_cause else titled(row.error, row.family, row.command)
 
 
 def described(row: Failure) -> dict[str, Any]:

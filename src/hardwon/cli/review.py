@@ -20,6 +20,7 @@ from hardwon.cli.app import (
     print_json,
     project_here,
     room_of_tables,
+    rows_that_fit,
     say,
     short,
     shown,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 SAID_SHOWN = 20
 _LED_IN = 20
+_EVENTS_SHOWN = 50
 _EVENTS_LOOKED_AT = 200
 _WIDE = 120
 """From here on, what may have helped has a column of its own; below, it stands under its error."""
@@ -358,10 +360,12 @@ def _listed(memory: Hardwon, pending: list[Pending], fixes: list[tuple[FailureRo
 
 def history(
     id: Annotated[str, typer.Argument(help="The id of an item, or its beginning. Default: the latest changes.")] = "",
-    limit: Annotated[int, typer.Option(help="Most rows.", min=1)] = 50,
+    limit: Annotated[
+        int | None, typer.Option(help="Most rows. Default: 50, or as many as fit the screen.", min=1)
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Show who changed a lesson, when and why.
+    """Show who changed a lesson, when and why: without an id what was done last, the newest first.
 
     Example: hardwon history L3fa9
     """
@@ -369,16 +373,21 @@ def history(
     from hardwon.api.connection import full_id
 
     with Hardwon() as memory:
-        events = memory.review.history(full_id(memory, id, sessions=True) if id else "", limit=limit)
+        most = limit or _EVENTS_SHOWN
+        events = memory.review.history(full_id(memory, id, sessions=True) if id else "", limit=most + (limit is None))
     if json:
-        print_json([_event(event) for event in events])
+        print_json([_event(event) for event in events[: None if id else most]])
         return
     rows = [
         (event.number, iso(event.at), event.actor, event.action, short(memory, event.item), _said(event))
-        for event in events[:limit]
+        for event in events[:most]
     ]
     if rows:
-        table(("EVENT", "AT", "WHO", "WHAT", "ITEM", "CHANGE"), rows, right=(0,), spare=(1, 2))
+        headings = ("EVENT", "AT", "WHO", "WHAT", "ITEM", "CHANGE")
+        kept = len(rows) if id or limit else rows_that_fit(headings, rows, right=(0,), spare=(1, 2), besides=2)
+        table(headings, rows[:kept], right=(0,), spare=(1, 2))
+        if kept < len(events) and not id and not limit:
+            say(f"Older ones: `hardwon history --limit {_EVENTS_SHOWN}`", err=True)
     else:
         say("No changes are recorded.", err=True)
 

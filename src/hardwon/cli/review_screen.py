@@ -32,9 +32,12 @@ if TYPE_CHECKING:
 # One key at a time from the terminal, without waiting for the end of a line.
 
 if sys.platform != "win32":
+    import fcntl
     import termios
     import tty
 
+_KEYS_AT_ONCE = 4
+"""So many were not pressed one after the other, but pasted."""
 
 _REST = 0.05
 """Seconds within which a terminal sends the rest of a key."""
@@ -86,7 +89,7 @@ class Keys:
             termios.tcsetattr(self._terminal, termios.TCSANOW, self._before)
 
     def key(self) -> str:
-        """The next key; `q` when the input has ended, nothing for one that is no letter, as an arrow."""
+        """The next key; `q` when the input has ended, nothing for one that is no letter, as an arrow, or was pasted."""
         if sys.platform == "win32":
             import msvcrt
 
@@ -94,6 +97,10 @@ class Keys:
         first = os.read(self._terminal, 1)
         if first == b"\x1b":  # the letters that follow were not typed
             self._is_alone()
+            return ""
+        waiting = int.from_bytes(fcntl.ioctl(self._terminal, termios.FIONREAD, bytes(4)), sys.byteorder)
+        if waiting >= _KEYS_AT_ONCE:
+            os.read(self._terminal, waiting)
             return ""
         return first.decode(errors="ignore").lower() if first else "q"
 

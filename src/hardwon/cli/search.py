@@ -60,7 +60,7 @@ _ID = re.compile(r"[LFSAX][0-9a-f]{6,32}")
 def search(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="QUERY...", help="Words, names, flags, paths: any text.", show_default=False),
+        typer.Argument(metavar="QUERY", help="Words, names, paths: any text. Flags behind --.", show_default=False),
     ],
     type_: Annotated[
         str | None, typer.Option("--type", help="lesson, failure, attempt, chunk, interaction, session or passage.")

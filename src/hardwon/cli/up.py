@@ -267,7 +267,7 @@ def _next(memory: Hardwon, screen: _Screen | None, project: str | None, *, examp
     return _steps(
         ids=tells,
         of=screen.of if screen else "",
-        reviewed=asked_again({"-p": shown(alone.name)}) if alone else "",
+        reviewed=_asked_for(memory, alone) if alone else "",
         waiting=waiting,
         read_here=bool(project) or _is_known_here(memory),
         another=another,
@@ -333,7 +333,7 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     if project:
         wanted = memory.project(project)
         found = next((_screen_of(memory, known, one) for one in known if one.id == wanted), None)
-        return found and found._replace(of=asked_again({"-p": shown(found.project.name)}))
+        return found and found._replace(of=_asked_for(memory, found.project))
     here = project_here(memory)
     compared = [one for at, one in enumerate(known) if at < _PROJECTS_COMPARED or one.id == here]
     met = {one.id: met_in(memory.reading(), one.id) for one in compared}
@@ -346,10 +346,17 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     if not screens:
         return None
     found = screens[-1] if screens[-1].tells else screens[0]
-    back = (one.name for one in compared if one is not found.project and met[one.id].errors > met[one.id].different)
+    back = (one for one in compared if one is not found.project and met[one.id].errors > met[one.id].different)
+    another = next((_asked_for(memory, one) for one in back), "")
     is_here = found.project.id == here
-    of = "" if is_here else asked_again({"-p": shown(found.project.name)})
-    return found._replace(another=next(back, ""), chosen=not is_here, of=of)
+    return found._replace(another=another, chosen=not is_here, of="" if is_here else _asked_for(memory, found.project))
+
+
+def _asked_for(memory: Hardwon, project: Project) -> str:
+    """The option that names this project and no other."""
+    from hardwon.store.projects import called
+
+    return asked_again({"-p": shown(called(memory.reading())[project.id])})
 
 
 def _is_known_here(memory: Hardwon) -> bool:
@@ -533,7 +540,7 @@ def _drawn(screen: _Screen, sections: _Sections, most: dict[str, int]) -> list[s
     parts = "sessions, tokens lost" if _wide() >= _ROOMY else "sessions"
     lines += _section("WHAT KEEPS FAILING", parts, failing[: most["failures"]], screen.kinds, most)
     if not failing:
-        lines.append(f"{'':{_LEFT}}No error has come back in a second session.")
+        lines.append(f"{'':{_LEFT}}No error of a command has come back in a second session.")
     lines += _section(
         "WHAT YOU KEEP TELLING THEM", "sessions" if said[0].sessions else "", said[: most["said"]], 0, most
     )
@@ -650,7 +657,7 @@ def _steps(
     steps += [(f"hardwon failures{of}", "everything that failed")] if fails and not examples else []
     if another:
         demo = " --demo" if examples else ""
-        steps.append((f"hardwon up{demo} -p {shown(another)}", "the same of another project"))
+        steps.append((f"hardwon up{demo}{another}", "the same of another project"))
     if examples:
         return steps
     if is_here("serve"):

@@ -261,7 +261,7 @@ def _failures(db: Database, project: str | None) -> Iterator[ExportedFailure]:
         )
         yield ExportedFailure(
             id=row.id,
-            error=titled(row.error, row.family),
+            error=titled(row.error, row.family, row.command),
             repos=tuple(sorted({names[id] for (id,) in held if id in names and project in (None, id)})),
             occurrences=row.occurrences,
             sessions=row.sessions,

@@ -186,7 +186,7 @@ _WENT_ON = re.compile(r"✅|🚀|🎉|running on|listening|started|success|passe
 
 _ENDED_WELL = re.compile(
     r"^[^\w\s]{1,3} ?All (?:[\w-]+ ){1,4}(?:passed|succeeded|working correctly|completed successfully)[!.]?$"
-    r"|\bINFO: Build complete! |正常に?(?:終了|完了)"  # PyInstaller; "ended normally"
+    r"|\bINFO: Build complete! |正常に?(?:終了|完了)|\bexiting with code 0$"  # PyInstaller; "ended normally"; jest
 )
 """The last line of a script that says itself how it ended."""
 _ANSWERED_ERROR = re.compile(

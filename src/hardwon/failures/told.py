@@ -286,9 +286,11 @@ _ANSWERS = frozenset(("git", "http"))
 """Families of what servers answer, whose words are masked: of git those that `gh` prints."""
 
 
-def titled(error: str, family: str) -> str:
-    """An error as lists for people name it: of an answer that lost its words, the command alone."""
+def titled(error: str, family: str, command: str = "") -> str:
+    """An error as lists for people name it: of an answer that lost its words, the command or the tool alone."""
     said = without_speaker(error)
+    if family == "agent" and command and _MASK.search(said):
+        return f"`{command}` failed: `hardwon why` shows what it said"
     if family not in _ANSWERS or len(_MASK.findall(said)) < 2 or "HTTP " in said:
         return error
     called = error[: -len(said)].strip("`: ").split(" && ")

@@ -93,8 +93,7 @@ def commands_told(
     found = [
         tally.as_told(name, text)
         for name, tally in sorted(_tallies(history).items())
-        if (tally.worked or tally.failed)
-        and (text := _told_as(tally.name if _may_be_named(tally, declared) else "", tally, sessions))
+        if (tally.worked or tally.failed) and (text := _told_as(_name(tally, declared), tally, sessions))
     ]
     return sorted(found, key=lambda command: (-len(command.worked), -len(command.failed), command.key))
 
@@ -187,18 +186,30 @@ def _homes(history: Sequence[WorkOfSession]) -> dict[str, list[str]]:
 # Whether a command may be told by its name, whoever proposed it.
 
 _OF_A_PART = re.compile(
-    rf"(?:p?npm|yarn|bun|turbo|cargo|make|mvn|uv)\b.*?\s(?:{tools.CHOOSES_A_PART}|--features|--directory|-pl)[ =]"
+    rf"(?:p?npm|yarn|bun|turbo|cargo|make|mvn|uv)\b(.*?)\s({tools.CHOOSES_A_PART}|--features|--directory|-pl)[ =]"
 )
 """Without its option such a tool does something else."""
 
 
-def _may_be_named(tally: _Tally, declared: Collection[str]) -> bool:
-    """Whether it is known by its name, and ran as that says, not only for a part of the repository."""
+def _name(tally: _Tally, declared: Collection[str]) -> str:
+    """By what it may be told whoever proposed it; empty where it is not known by its name.
+
+    Where it always ran for a part of the repository, with the option that chose it: `pnpm --filter … test`.
+    """
     script = tally.key.rpartition(" ")[2]
     is_declared = script in declared and is_own_check(tally.key, tally.purpose)
-    forms = [parted(form)[1] for form in tally.own_forms]
-    is_for_all = not forms or not all(map(_OF_A_PART.match, forms))
-    return is_for_all and (tally.plain > 0 or is_declared or is_usual(tally.key))
+    if not (tally.plain > 0 or is_declared or is_usual(tally.key)):
+        return ""
+    forms = [parted(form)[1] for form in tally.own_forms or tally.forms]
+    parts = [found for form in forms if (found := _OF_A_PART.match(form))]
+    if not forms or len(parts) < len(forms):
+        return tally.name
+    chosen = Counter(found[2] for found in parts)
+    if len(chosen) > 1 or tally.purpose in ("", "run") or tally.forms.total() < SESSIONS_OF_A_FORM:
+        return ""
+    words = tally.key.split()
+    before = len(parts[0][1].split())
+    return in_folder(" ".join((*words[: before + 1], *chosen, "…", *words[before + 1 :])), tally.folder)
 
 
 # The form in which it is told.
@@ -207,6 +218,8 @@ def _may_be_named(tally: _Tally, declared: Collection[str]) -> bool:
 def _told_as(name: str, tally: _Tally, sessions: int) -> str:
     """As it was mostly written, in so many sessions unproposed; else by its name, if it has one."""
     form = _usual_form(tally.own_forms, sessions)
+    if "…" in name:
+        return form or name
     if form and (not name or tally.own_forms[form] >= len(tally.worked) * _SHARE_OF_A_FORM):
         return form
     return _by_name(name, form, tally, sessions) if name and tally.forms else name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -420,6 +421,13 @@ def find(db: Database, name: str) -> list[tuple[str, str, str]]:
 def told(found: Sequence[tuple[str, str, str]]) -> str:
     """Projects of one name, each with the id that tells it from the others."""
     return ", ".join(f"{id} ({key})" for id, key, _ in found)
+
+
+def called(db: Database) -> dict[str, str]:
+    """Id → what `find` knows it alone by: its name, or its key where another has the same name."""
+    rows = db.query("SELECT id, name, key FROM project")
+    often = Counter(name.casefold() for _, name, _ in rows)
+    return {id: name if often[name.casefold()] == 1 else key for id, name, key in rows}
 
 
 def by_activity(db: Database) -> list[tuple[str, str, int]]:

@@ -25,7 +25,7 @@ from hardwon.api.access import Scope, recognise
 from hardwon.clock import now, to_microseconds
 from hardwon.errors import NotFound
 from hardwon.failures.told import titled
-from hardwon.model.nouns import Project
+from hardwon.model.nouns import Failure, Project
 from hardwon.serve import browse, permissions
 from hardwon.serve.middleware import COOKIE, LOGIN_FORM, PAGE_HEADERS, wants_page
 from hardwon.serve.problems import Problem, Refused
@@ -69,10 +69,15 @@ def _environment() -> jinja2.Environment:
         del made.filters[unsafe]
     made.globals.update(url=url, version=__version__)
     made.filters.update(ago=_ago, exact=_exact, iso=datetime.isoformat, short=short, count=count)
-    made.filters.update(title_of=lambda failure: titled(failure.error, failure.family))
+    made.filters.update(title_of=_title)
     made.filters.update(kind_of_error=kind_of_error, said_status=said_status)
     made.filters.update(spoken=spoken, blocks=blocks, by_whom=lambda trust: SAID_BY.get(trust, trust))
     return made
+
+
+def _title(failure: Failure) -> str:
+    """Without the command that shows more: the page does."""
+    return titled(failure.error, failure.family, failure.command).partition(": `hardwon why`")[0]
 
 
 def _ago(when: datetime) -> str:
