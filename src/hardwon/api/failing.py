@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
@@ -32,10 +33,18 @@ class Failing(NamedTuple):
     def ids(self) -> list[str]:
         return [one.id for one in self.alike] or [self.failure.id]
 
+    @property
+    def files(self) -> int:
+        """In how many files it was met; what names none counts as one."""
+        return len({found[0] if (found := _FILE.search(one.error)) else one.id for one in self.alike})
+
 
 _MOST_ALIKE = 500
 _LEAST_IN_COMMON = 8
-"""Characters that errors begin with alike, to be told by."""
+"""Characters that errors end with alike, to be told by."""
+_FILE = re.compile(r"[^\s>()'\"]*[^\s>()'\"/\\]\.\w+")
+_IN_A_FILE = re.compile(r"(?: \([^()\s]*\.\w+\))?[.,;:]*$")
+_PATH = re.compile(r"\S*[/\\.]\S*\w\S*")
 
 
 def failing(
@@ -114,20 +123,13 @@ def _together(db: Database, fixes: list[Fix]) -> list[Fix]:
 
 
 def _in_common(errors: list[str]) -> str:
-    """The words that all have in their places, or with which they begin or, where these are few, end.
-
-    Those of the newest where nothing is the same.
-    """
-    words = [error.split(" ") for error in errors]
+    """What all say, but for the files that they name; else what the most widespread says."""
+    words = [_IN_A_FILE.sub("", error).split(" ") for error in errors]
     if len({*map(len, words)}) == 1:
-        told = [each[0] if len({*each}) == 1 else "…" for each in zip(*words, strict=True)]
-        if 2 * told.count("…") < len(told):
+        places = [{*each} for each in zip(*words, strict=True)]
+        told = [next(iter(each)) if len(each) == 1 else "…" for each in places]
+        if all(len(each) == 1 or all(map(_PATH.fullmatch, each)) for each in places) and told.count("…") < len(told):
             return " ".join(told).lstrip("… ")
-    begin, end = _same(errors), _same([error[::-1] for error in errors])[::-1]
-    said = f"{begin} …" if len(begin) >= max(len(end), _LEAST_IN_COMMON) else end
-    return said if len(said) >= _LEAST_IN_COMMON else errors[0]
-
-
-def _same(errors: list[str]) -> str:
-    words_of_each = zip(*(error.split(" ") for error in errors), strict=False)
-    return " ".join(each[0] for each in takewhile(lambda each: len({*each}) == 1, words_of_each))
+    reversed_ = zip(*(each[::-1] for each in words), strict=False)
+    end = " ".join([each[0] for each in takewhile(lambda each: len({*each}) == 1, reversed_)][::-1])
+    return end if len(end) >= max(_LEAST_IN_COMMON, len(errors[0]) // 2) else errors[0]

@@ -189,6 +189,15 @@ def day(when: datetime) -> str:
     return f"{when:%Y-%m-%d}"
 
 
+def age(when: datetime) -> str:
+    """`17 mo`, `3 d`, `now`: how long ago, for a narrow column."""
+    from hardwon.clock import now, to_microseconds
+    from hardwon.text.shown import ago
+
+    number, unit, *_ = ago(to_microseconds(when), now()).split()
+    return f"{number} {unit[:2] if unit.startswith('mo') else unit[0]}" if number.isdigit() else "now"
+
+
 def last_met(when: datetime) -> str:
     """`last met 3 months ago`; nothing for what is recent."""
     from hardwon.clock import now, to_microseconds
@@ -224,7 +233,16 @@ def table(
 ) -> None:
     """Print a table that fits the terminal; in a pipe, nothing of a cell is cut."""
     most = most_lines if sys.stdout.isatty() else 0
-    echo(as_table(headings, rows, room=room_of_tables(), right=right, spare=spare, most_lines=most, emphasis=bold))
+
+    def paint(row: int, column: int) -> Callable[[str], str]:
+        cell = str(rows[row][column])
+        return green if cell.startswith(WORKED) else dim if headings[column] in _DIM else str
+
+    echo(
+        as_table(
+            headings, rows, room=room_of_tables(), right=right, spare=spare, most_lines=most, emphasis=bold, paint=paint
+        )
+    )
 
 
 def rows_that_fit(
@@ -257,10 +275,16 @@ def lines_of_screen() -> int:
 
 _IN_A_PIPE, _TABLE_IN_A_PIPE = 10_000, 120
 """Characters of a line that nobody looks at; of a table, which somebody may."""
+WORKED, _DIM = "→ ", ("ID", "LAST", "WHEN")
+"""How a cell begins that tells what worked, and the headings of what is seldom read."""
 
 
 def say(text: str = "", *, err: bool = False, style: Callable[[str], str] = str) -> None:
-    """Print what a person reads: no word is cut at the edge of the terminal. In a pipe, as it is."""
+    """Print what a person reads: no word is cut at the edge of the terminal.
+
+    The answer and all that belongs to it, such as what stands below a list, goes to stdout, also in a pipe: on stderr
+    a pager is painted over. `err` is for what a script must not read: warnings, questions, what is being done.
+    """
     text = text.replace("`hardwon ", f"`{our_name()} ")
     wide = room(err=err)
     if wide < _IN_A_PIPE:
@@ -358,6 +382,16 @@ def green(text: str) -> str:
     return _styled(text, fg="green")
 
 
+def red(text: str) -> str:
+    """What failed."""
+    return _styled(text, fg="red")
+
+
+def dim(text: str) -> str:
+    """What is seldom read: ids, dates."""
+    return _styled(text, dim=True)
+
+
 def _styled(text: str, **style: Any) -> str:
     return typer.style(text, **style) if _in_colour() else text
 
@@ -375,11 +409,12 @@ def _in_colour() -> bool:
 
 
 def room(*, err: bool = False) -> int:
-    """How many characters a line may have."""
+    """How many characters a line may have: in a pipe to a terminal as many as there."""
     import shutil
 
-    on_a_screen = (sys.stderr if err else sys.stdout).isatty()
-    return shutil.get_terminal_size((100, 24)).columns if on_a_screen else _IN_A_PIPE
+    if (sys.stderr if err else sys.stdout).isatty():
+        return shutil.get_terminal_size((100, 24)).columns
+    return room_behind_a_pipe(_IN_A_PIPE) if sys.stderr.isatty() else _IN_A_PIPE
 
 
 def room_of_tables() -> int:

@@ -20,6 +20,7 @@ from hardwon.cli.app import (
     asked_again,
     confirmed,
     count,
+    echo,
     iso,
     need_known,
     of_here,
@@ -100,10 +101,10 @@ def bootstrap(
             say(f"There is something to tell, but nothing fits into {found.budget:,} tokens: {needs}.", err=True)
         elif not found.text:
             say(f"There is nothing to tell yet.{held_back(memory, project or '.')}", err=True)
-        elif format is BootstrapFormat.plain:
-            say(found.text)
         else:
-            say(markdown_of(found) if format is BootstrapFormat.markdown else hook_json(found))
+            made = {BootstrapFormat.markdown: markdown_of, BootstrapFormat.hook: hook_json}.get(format)
+            told = made(found) if made else found.text
+            say(told) if sys.stdout.isatty() else echo(told)  # no line of somebody's file is broken
         if sys.stdout.isatty() and format is BootstrapFormat.plain and not (json or write) and found.left_out:
             say("What is known and not told, and why: the same with `--left-out`.", err=True)
         if task and found.text and found.text == memory.bootstrap(project or ".", agent=agent, budget=budget).text:
@@ -129,13 +130,13 @@ def _print_left_out(memory: Hardwon, left_out: Sequence[LeftOut]) -> None:
             rows.append((0, short(memory, one.id), text, _with_short_ids(memory, one)))
     rows.sort(key=lambda row: -row[0])
     if not rows:
-        say("Nothing is left out.", err=True)
+        say("Nothing is left out.")
         return
     headings, cells = ("ID", "SESSIONS", "LEFT OUT", "WHY"), [(id, many or "", *rest) for many, id, *rest in rows]
     kept = rows_that_fit(headings, cells, right=(1,), most_lines=2, besides=_LINES_BELOW)
     table(headings, cells[:kept], right=(1,), most_lines=2)
     if more := len(cells) - kept:
-        say(f"{more} more: in a pipe all are listed (`| less`).", err=True)
+        say(f"{more} more: in a pipe all are listed (`| less`).")
 
 
 def somebody_looks() -> bool:
@@ -211,7 +212,7 @@ def lessons(
     found = [one for one in found if one not in unused]
     if not found:
         asked = "No such lesson is known." if holder or kind or status else "No lessons are known."
-        say(f"{asked} {only_here}".strip(), err=True)
+        say(f"{asked} {only_here}".strip())
         return
     several = len({one.project for one in found}) > 1
     wide = room_of_tables() >= _WIDE
@@ -228,16 +229,16 @@ def lessons(
     if more := len(found) - kept:
         asked = asked_again({"--project": project, "--kind": kind, "--status": status})
         asked += " --everywhere" if everywhere else ""
-        say(f"{more:,} more: `hardwon lessons{asked} --limit {len(found)}`", err=True)
+        say(f"{more:,} more: `hardwon lessons{asked} --limit {len(found)}`")
     if unused:
         number = "1 more is" if len(unused) == 1 else f"{len(unused):,} more are"
         asked = asked_again({"--project": project, "--kind": kind, "--status": said_status(unused[0].status)})
         asked += " --everywhere" if everywhere else ""
-        say(f"{number} no longer used: `hardwon lessons{asked}`", err=True)
+        say(f"{number} no longer used: `hardwon lessons{asked}`")
     if only_here:
-        say(only_here, err=True)
+        say(only_here)
     wrong = " Wrong? `hardwon review --reject ID`" if status in (None, "active", "candidate") else ""
-    say(f"Where one comes from: `hardwon why ID`.{wrong}", err=True)
+    say(f"Where one comes from: `hardwon why ID`.{wrong}")
 
 
 def _note(memory: Hardwon, lesson: Lesson, status: str | None, untold: dict[str, str]) -> str:

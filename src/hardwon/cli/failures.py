@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +11,11 @@ import typer
 from typer.core import TyperGroup
 
 from hardwon.cli.app import (
+    WORKED,
     Everywhere,
     Json,
     ProjectOption,
-    asked_again,
+    age,
     count,
     day,
     iso,
@@ -33,11 +33,12 @@ from hardwon.cli.app import (
     table,
     thousands,
 )
-from hardwon.cli.table import wrapped
+from hardwon.cli.table import cut, cut_in_code, width
 from hardwon.errors import NotFound
-from hardwon.text.shown import fitted
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from hardwon.api import Hardwon
     from hardwon.api.failing import Failing
     from hardwon.model.nouns import Failure, FailureCost, Fix, FixEvidence, KnownFailure, Occurrence, Step
@@ -53,10 +54,9 @@ class _ByIdToo(TyperGroup):
 _ID = re.compile(r"F[0-9a-f]{3,}")
 app = typer.Typer(cls=_ByIdToo)
 BINS = 12
-_LINES_OF_A_ROW, _LINES_OF_A_NARROW_ROW = 2, 3
-_LEFT_OF_AN_ERROR = 21
-"""Characters of a narrow row before the error."""
-_LINES_BELOW = 4
+_LEFT_IF_NARROW, _LEFT_IF_WIDE, _UNCUT = 28, 70, 1000
+"""Characters of a row before the error."""
+_LINES_BELOW = 3
 """Of a screen: what is said below the list, and the prompt."""
 _CHARACTERS_COMPARED, _HITS_COMPARED = 1_000, 5
 _LEAST_SHARED, _MOST_OF_IT = 3, 0.9
@@ -65,10 +65,8 @@ _ALIKE_SHOWN = 2
 _MOST_COUNTED = 1000
 _MORE_ROWS = 50
 """What is offered where not all fit: of hundreds, nobody wants all."""
-_WIDE = 120
-"""From here on, what worked has a column of its own; below, it stands under its error."""
-_LONGEST_FIX = 90
-"""Of what replaces something long by something long, only what differs is told."""
+_WIDE = 160
+"""From here on there is room for more than which error it is, of how many sessions and how old."""
 _PROJECTS_NAMED = 2
 
 
@@ -86,7 +84,7 @@ def failures(
         int | None, typer.Option(help="Most rows. Default: as many as fit; in a pipe, all.", min=1)
     ] = None,
     refingerprint: Annotated[
-        bool, typer.Option("--refingerprint", help="Regroup old failures after an upgrade; it tells you when to.")
+        bool, typer.Option("--refingerprint", help="Regroup old failures after an upgrade; the list says when to.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -94,7 +92,7 @@ def failures(
 
     In a project's folder: what failed there. With --everywhere or --json: in all projects. The same failure in
     different files is one row (not with --json). Left out, as in `up`: what an agent's own tool refused ("File has not
-    been read yet"), and what you muted.
+    been read yet"), and what you muted. The bars: when it was met, each row against its own highest.
 
     Example: hardwon failures --project tidepool --since 2026-10-01 --open
     """
@@ -131,33 +129,21 @@ def failures(
         shown_, _ = failing(db, which, limit=limit or (lines_of_screen() if sys.stdout.isatty() else _MOST_COUNTED))
         known, besides = (len(counted(db, one, after=None, limit=_MOST_COUNTED)) for one in (which, everything))
         cost = memory.failures.costs([id for row in shown_ for id in row.ids], since=moment(since))
-        behind = memory.failures.outdated()
-        if behind:
-            say(
-                f"{behind} failures were grouped by an older version. To update: `hardwon failures --refingerprint`",
-                err=True,
-            )
         if shown_:
             in_projects = [] if holder else _names_of_projects(memory, shown_)
-            below = _LINES_BELOW + bool(only_here)
-            shown_ = shown_[: _print_list(memory, shown_, in_projects, cost, below, whole=limit is not None)]
-            say_of_a_kind(shown_)
+            shown_ = shown_[: _print_list(memory, shown_, in_projects, cost, whole=limit is not None)]
         else:
-            say(f"No failures found.{nothing_to_go_by(memory, holder)}", err=True)
-        asked = asked_again({"--project": project, "--since": since})
-        asked += (" --everywhere" if everywhere else "") + (" --open" if open else "")
-        if known > len(shown_):
-            whole = f"{asked} --all" if all else asked
-            unfixed = "" if open else "; those without a fix: `--open`"
-            most = min(known, max(_MORE_ROWS, 2 * len(shown_)))
-            say(f"{known - len(shown_)} more: `hardwon failures{whole} --limit {most}`{unfixed}", err=True)
-        if besides > known:
-            say(
-                f"{besides - known} of tools of agents and of MCP servers, or muted: `hardwon failures{asked} --all`",
-                err=True,
-            )
-        if only_here:
-            say(only_here, err=True)
+            say(f"No failures found.{nothing_to_go_by(memory, holder)}")
+        more = known - len(shown_)
+        most = min(known, max(_MORE_ROWS, 2 * len(shown_)))
+        hints = [f"{len(shown_)} of {known:,}", f"more: `--limit {most}`"] if more else []
+        hints += ["without a fix: `--open`"] if known > 1 and not open else []
+        hints += [f"{besides - known} of tools of agents and MCP servers, or muted: `--all`"] if besides > known else []
+        hints += ["other projects: `--everywhere`"] if only_here else []
+        if hints:
+            say("; ".join(hints))
+        if behind := memory.failures.outdated():
+            say(f"{behind} failures were grouped by an older version. To update: `hardwon failures --refingerprint`")
 
 
 def nothing_to_go_by(memory: Hardwon, project: str | None) -> str:
@@ -167,12 +153,6 @@ def nothing_to_go_by(memory: Hardwon, project: str | None) -> str:
     held, ran = without_outputs(memory.reading(), memory.project(project)) if memory.exists else (0, 0)
     ran_in = f"{count(ran, 'command')} in {count(held, 'session')}"
     return f" What failed cannot be known: the transcripts do not say how a command ended ({ran_in})." if ran else ""
-
-
-def say_of_a_kind(rows: Sequence[Failing]) -> None:
-    """What the words mean, where a row has them."""
-    if any(row.alike for row in rows):
-        say("Of a kind: the same failure in different files (`hardwon why ID --all`).", err=True)
 
 
 def _names_of_projects(memory: Hardwon, rows: list[Failing]) -> list[str]:
@@ -194,61 +174,60 @@ def _print_list(
     rows: list[Failing],
     in_projects: list[str],
     cost: dict[str, FailureCost],
-    below: int,
     *,
     whole: bool,
 ) -> int:
     """Returns how many rows were printed: all, or those that fit the screen."""
-    if room_of_tables() < _WIDE:
-        return _print_narrow_list(memory, rows, in_projects, below, whole=whole)
+    narrow = room_of_tables() < _WIDE
     times = {row.failure.id: [at for id in row.ids for at in cost[id].times] for row in rows}
     first, last = min(map(min, times.values())), max(map(max, times.values()))
-    cells = []
-    for at, row in enumerate(rows):
-        failure = row.failure
-        fix = best(failure)
-        cells.append(
-            (
-                short(memory, failure.id),
-                failure.occurrences,
-                failure.sessions,
-                thousands(sum(cost[id].tokens for id in row.ids)),
-                sparkline(times[failure.id], first, last, BINS),
-                day(failure.last_seen),
-                row_of(row),
-                fitted(fix.text, _LONGEST_FIX) if fix else "",
-                *in_projects[at : at + 1],
-            )
-        )
-    headings = ("ID", "TIMES", "SESSIONS", "TOKENS", f"{day(first)[2:7]}…{day(last)[2:7]}", "LAST", "ERROR", "WORKED")
-    columns = [*headings, *(["PROJECT"] if in_projects else [])]
-    look: dict[str, Any] = {"right": (1, 2, 3), "spare": (4, 5, 1, 3), "most_lines": _LINES_OF_A_ROW}
-    kept = len(cells) if whole else rows_that_fit(columns, cells, besides=below, **look)
-    table(columns, cells[:kept], **look)
-    return kept
-
-
-def _print_narrow_list(memory: Hardwon, rows: list[Failing], in_projects: list[str], below: int, *, whole: bool) -> int:
-    """Where and when stands in brackets behind the error: a column would take the room of what failed."""
-    wide = room_of_tables() - _LEFT_OF_AN_ERROR
+    uncut = whole or not sys.stdout.isatty()
+    room = room_of_tables() - (_LEFT_IF_NARROW if narrow else _LEFT_IF_WIDE)
     lines: list[tuple[object, ...]] = []
     for at, row in enumerate(rows):
-        failure, said = row.failure, row_of(row)
-        where, age = in_projects[at] if in_projects else "", last_met(failure.last_seen).removeprefix("last met ")
-        for told in filter(None, (", ".join(filter(None, (where, age))), where)):
-            if whole or len(wrapped(f"{said} ({told})", wide)) <= _LINES_OF_A_NARROW_ROW:
-                said += f" ({told})"
-                break
-        lines.append((short(memory, failure.id), failure.sessions, said))
-        if fixed := worked(failure, aged=False):
-            lines.append(("", "", fitted(fixed, _LONGEST_FIX)))
-    columns = ("ID", "SESSIONS", "ERROR")
-    look: dict[str, Any] = {"right": (1,), "most_lines": 0 if whole else _LINES_OF_A_NARROW_ROW}
-    kept = len(lines) if whole else rows_that_fit(columns, lines, besides=below, **look)
+        failure, where = row.failure, in_projects[at] if in_projects else ""
+        id, error = short(memory, failure.id), row_of(row)
+        below = _worked_in(failure, where if narrow else "", _UNCUT if uncut else 2 * room - 12)
+        if below.startswith("(") and width(f"{error} {below}") <= room:
+            error, below = f"{error} {below}", ""
+        if narrow:
+            left: tuple[object, ...] = (id, failure.sessions, age(failure.last_seen))
+        else:
+            tokens = thousands(sum(cost[one].tokens for one in row.ids))
+            drawn = sparkline(times[failure.id], first, last, BINS)
+            left = (id, failure.occurrences, failure.sessions, tokens, drawn, day(failure.last_seen))
+        right = (where,) if in_projects and not narrow else ()
+        lines.append((*left, error, *right))
+        if below:
+            lines.append((*[""] * len(left), below, *[""] * len(right)))
+    wide = ("ID", "TIMES", "SESSIONS", "TOKENS LOST", _span(first, last), "LAST", "ERROR")
+    headings = ("ID", "SESSIONS", "LAST", "ERROR") if narrow else (*wide, *["PROJECT"] * bool(in_projects))
+    look: dict[str, Any] = {"right": (1, 2, 3), "spare": (4, 1)}
+    if narrow:
+        look = {"right": (1,)}
+    look["most_lines"] = 0 if whole else 2 if narrow else 1
+    kept = len(lines) if whole else rows_that_fit(headings, lines, besides=_LINES_BELOW, **look)
     if 1 < kept < len(lines) and not lines[kept][0]:
         kept -= 1  # an error is not parted from what worked
-    table(columns, lines[:kept], **look)
+    table(headings, lines[:kept], **look)
     return sum(bool(line[0]) for line in lines[:kept])
+
+
+def _worked_in(failure: Failure, project: str, room: int) -> str:
+    """What stands below an error in a list: what worked, and in how many sessions or in which project."""
+    fix = best(failure)
+    behind = project or (count(fix.confirmed, "session") if fix and fix.confirmed else "")
+    behind = f" ({behind})" if behind else ""
+    if fix is None:
+        return behind[1:]
+    room -= len(WORKED)
+    return f"{WORKED}{cut_in_code(fix.text, room - len(behind)) or cut(fix.text, room - len(behind))}{behind}"
+
+
+def _span(first: datetime, last: datetime) -> str:
+    """The heading of bars: `MAY–JUN 25`."""
+    begin, end = f"{first:%b %y}".upper(), f"{last:%b %y}".upper()
+    return end if begin == end else f"{begin[:3] if first.year == last.year else begin}–{end}"
 
 
 def wasted(cost: FailureCost) -> dict[str, int]:
@@ -275,13 +254,16 @@ def show(
 
 _PLACE = re.compile(r"^\S*[/\\.]\S*?(?::\d+){1,2}:? (?=\S)")
 """What differs among failures of a kind."""
+_NODE = re.compile(r"^\d+>(?=\S)")
+"""Which of its processes MSBuild heard it from."""
 
 
 def row_of(row: Failing) -> str:
     """What failed, and how many failures the row is."""
     if not row.alike:
         return error_of(row.failure)
-    return f"{len(row.alike)} of a kind: {_PLACE.sub('', row.failure.error)}"
+    like_it = f"{row.files} files" if row.files > 1 else f"{len(row.alike)} alike"
+    return f"{_PLACE.sub('', row.failure.error)} ({like_it})"
 
 
 def best(row: Failure) -> Fix | None:
@@ -412,8 +394,9 @@ def error_of(row: Failure) -> str:
     """What failed; a hook's step is one failure, for whatever reason it stopped a commit."""
     from hardwon.failures.told import titled
 
+    error = _NODE.sub("", row.error)
     any_cause = row.family == "hook" and row.occurrences > 1 and row.error.endswith(" failed")
-    return f"{row.error} (in a git hook, various causes)" if any_cause else titled(row.error, row.family, row.command)
+    return f"{error} (in a git hook, various causes)" if any_cause else titled(error, row.family, row.command)
 
 
 def described(row: Failure) -> dict[str, Any]:

@@ -97,12 +97,12 @@ def list_(
         print_json(page)
         return
     if not page.interactions:
-        say("No interactions.", err=True)
+        say("No interactions.")
         return
     rows = [(one.id, f"{one.at:%Y-%m-%d %H:%M}", one.client, one.prompt) for one in page.interactions]
     table(("ID", "WHEN", "CLIENT", "PROMPT"), rows)
     if page.cursor:
-        say(f"For more, add --cursor {page.cursor}", err=True)
+        say(f"For more, add --cursor {page.cursor}")
 
 
 @app.command("show")
@@ -157,7 +157,7 @@ def extract(id: Id, json: Json = False) -> None:
             ("ID", "STATUS", "KIND", "TEXT"), [(short(memory, one.id), one.status, one.kind, one.text) for one in found]
         )
     else:
-        say("No rule or decision found.", err=True)
+        say("No rule or decision found.")
 
 
 def _tell(memory: Hardwon, steps: Sequence[Reinforced]) -> None:
@@ -165,4 +165,4 @@ def _tell(memory: Hardwon, steps: Sequence[Reinforced]) -> None:
         rows = [(short(memory, one.lesson), f"{one.before:.2f} → {one.after:.2f}", one.text) for one in steps]
         table(("ID", "CONFIDENCE", "TEXT"), rows)
     else:
-        say("The answer uses no lesson.", err=True)
+        say("The answer uses no lesson.")

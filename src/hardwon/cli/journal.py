@@ -126,7 +126,7 @@ def similar(
         rows = [(f"{entry.score:.2f}", *_row(entry.attempt)) for entry in found]
         table(("ALIKE", *_HEADINGS), rows, right=(0, 1))
     else:
-        say("No similar attempt found.", err=True)
+        say("No similar attempt found.")
 
 
 @app.command("failures")
@@ -249,7 +249,7 @@ def stats(
         print_json(found)
         return
     if not found.overall.attempts:
-        say("The journal is empty.", err=True)
+        say("The journal is empty.")
         return
     rows = [_counts("all", "", found.overall)]
     for name in ("project", "agent", "phase", "month"):
@@ -265,7 +265,7 @@ def _listing(found: list[Attempt], *, json: bool, empty: str) -> None:
     elif found:
         table(_HEADINGS, [_row(entry) for entry in found], right=(0,))
     else:
-        say(empty, err=True)
+        say(empty)
 
 
 def _row(found: Attempt) -> tuple[object, ...]:

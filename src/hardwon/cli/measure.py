@@ -95,7 +95,7 @@ def measure(
     elif write is None:
         _print(found, details=all)
         if only_here:
-            say(only_here, err=True)
+            say(only_here)
 
 
 def _print(found: Metrics, *, details: bool) -> None:

@@ -33,7 +33,7 @@ def projects(
     if json:
         print_json(known)
     elif not known:
-        say("No projects are known.", err=True)
+        say("No projects are known.")
     else:
         said = any(one.description for one in known)
         cells = [
@@ -48,7 +48,7 @@ def projects(
         table(("SESSIONS", "NAME", "KNOWN BY", *(["DESCRIPTION"] if said else [])), cells, right=(0,))
         if (without := total - sum(one.sessions for one in everything)) > 0:
             say(f"\n{count(without, 'session')} without a project: no folder is known of them.")
-        say("\nTwo that are one: `hardwon projects merge NAME INTO`. Another name: `hardwon projects rename`", err=True)
+        say("\nTwo that are one: `hardwon projects merge NAME INTO`. Another name: `hardwon projects rename`")
 
 
 @app.command("add")

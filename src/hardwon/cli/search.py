@@ -34,7 +34,7 @@ from hardwon.cli.app import (
     table,
 )
 from hardwon.cli.bootstrap import OTHER_NAMES
-from hardwon.cli.failures import row_of, say_of_a_kind, worked
+from hardwon.cli.failures import row_of, worked
 from hardwon.cli.table import as_table, cut, wrapped
 from hardwon.errors import HardwonError
 
@@ -132,11 +132,11 @@ def search(
         return
     if not (hits or passages):
         known = f" That is an id: `hardwon why {query}` tells of it." if _ID.fullmatch(query) else ""
-        say(f"Nothing found.{known or _only_a_part(memory, type_)}", err=True)
+        say(f"Nothing found.{known or _only_a_part(memory, type_)}")
     if _HOW.search(query) and (asked := _TO_DO.findall(query)):
         likely = Counter(names[hit.project] for hit in (*hits, *passages) if hit.project in names).most_common(1)
         where = asked_again({"-p": project or ("" if only_here else likely[0][0] if likely else "PROJECT")})
-        say(f"The commands that worked: `hardwon how {asked[-1].lower()}{where}`", err=True)
+        say(f"The commands that worked: `hardwon how {asked[-1].lower()}{where}`")
     if explain:
         for hit in (*hits, *passages):
             what = f"{hit.type} {kind_of_error(hit.kind)}  {shown(hit.text, 200)}"
@@ -145,12 +145,12 @@ def search(
             say(f"      {made_of}  ({said_status(hit.status) or 'no status'}, {day(hit.at)})")
     elif hits or passages:
         if not passages and not any(hit.parts.get("lexical") for hit in hits):
-            say("None of these words were found. Nearest in meaning:", err=True)
+            say("None of these words were found. Nearest in meaning:")
         left = _print(memory, hits, passages, {} if holder else names, holder, query, whole=limit is not None)
         if left:
-            say(f"{left} more: add `--limit {most}`", err=True)
+            say(f"{left} more: add `--limit {most}`")
     if only_here:
-        say(only_here, err=True)
+        say(only_here)
 
 
 def _print(
@@ -190,7 +190,6 @@ def _print(
             blocks.pop()
     if rows:
         table(columns, rows[:kept], most_lines=most_lines)
-        say_of_a_kind([failing[hit.id] for hit in told[:kept] if hit.id in failing])
     if blocks:
         say(f"\n{heading}" if rows else heading)
         for line in (line for block in blocks for line in block):

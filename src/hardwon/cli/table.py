@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from unicodedata import combining, east_asian_width
 
@@ -34,12 +35,13 @@ def as_table(
     spare: Sequence[int] = (),
     most_lines: int = 0,
     emphasis: Callable[[str], str] = str,
+    paint: Callable[[int, int], Callable[[str], str]] = lambda _row, _column: str,
 ) -> str:
     """Lines of at most `room` characters.
 
     `right` are columns of numbers, `spare` those to leave out where there is no room, the first one first, `most_lines`
     what a row may take before its cells are cut at a word (one that begins with an empty cell goes on with the row
-    above, and may take one more), and `emphasis` is given to the headings.
+    above, and may take one more), `emphasis` is given to the headings, and `paint` says what is given to a cell.
     """
     cells = [[one_line(str(cell)) for cell in row] for row in rows]
     for columns, heading_words, free_from in _concessions(len(headings), spare):
@@ -53,7 +55,11 @@ def as_table(
             break
     head = map(emphasis, _lines(headings, widths, right))
     most = [most_lines + 1 if most_lines and not row[0] else most_lines for row in cells]
-    body = (line for row, lines in zip(cells, most, strict=True) for line in _lines(row, widths, right, lines))
+    body = (
+        line
+        for number, (row, lines) in enumerate(zip(cells, most, strict=True))
+        for line in _lines(row, widths, right, lines, partial(paint, number))
+    )
     return "\n".join([*head, *body])
 
 
@@ -172,19 +178,28 @@ def _widths(natural: dict[int, int], free: Sequence[int], room: int) -> tuple[di
     return widths, fits
 
 
-def _lines(row: Sequence[str], widths: dict[int, int], right: Sequence[int], most: int = 0) -> Iterator[str]:
+def _lines(
+    row: Sequence[str],
+    widths: dict[int, int],
+    right: Sequence[int],
+    most: int = 0,
+    paint: Callable[[int], Callable[[str], str]] = lambda _column: str,
+) -> Iterator[str]:
     columns = [
         _wrapped_around_commands(row[at], wide) if width(row[at]) > wide else [row[at]] for at, wide in widths.items()
     ]
     if most:
         columns = [_first_lines(lines, most, wide) for lines, wide in zip(columns, widths.values(), strict=True)]
     for number in range(max(map(len, columns))):
-        parts = []
+        line, after = "", ""
         for (at, wide), column in zip(widths.items(), columns, strict=True):
             cell = column[number] if number < len(column) else ""
             blank = " " * (wide - width(cell))
-            parts.append(blank + cell if at in right else cell + blank)
-        yield _GAP.join(parts).rstrip()
+            if cell:
+                line += after + (blank if at in right else "") + paint(at)(cell)
+                after = ""
+            after += ("" if cell and at in right else blank) + _GAP
+        yield line
 
 
 def _first_lines(lines: list[str], most: int, wide: int) -> list[str]:

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 _CHARACTERS_PER_COMMIT = 12
 _COMMITS_SHOWN = 3
-_CHARACTERS_PER_CALL = 160
+_CHARACTERS_PER_CALL, _WHOLE_CALLS = 160, 10_000
+_SAYING_NOTHING = ("generic", "usage")
+"""Families whose names help nobody."""
 _PLACES_SHOWN, _MOST_PAIRS_SHOWN, _ALIKE_SHOWN = 2, 3, 2
 _TAUGHT_SHOWN = 5
 """Of the failures of a session, and of its lessons."""
@@ -248,20 +250,25 @@ def tell_failure(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
 
     found = memory.failures.get(id)
     row, met = found.failure, found.occurrences
-    if all:
-        met = [*map(convert.occurrence, stored.occurrences(memory.reading(), id, limit=row.occurrences))]
     if json:
+        if all:
+            met = [*map(convert.occurrence, stored.occurrences(memory.reading(), id, limit=row.occurrences))]
         seen = [_from_session(memory, place(each)) for each in met]
         print_json({**described(row), **wasted(memory.failures.costs([row.id])[row.id]), "seen": seen})
         return
     listed = row_with(memory.reading(), Counted(None, EVER), row.id) or Failing(row, [])
     whole, spent = listed.failure, memory.failures.costs(listed.ids).values()
-    say(f"{short(memory, row.id)}  failure, {kind_of_error(row.family)}\n  {shown(row_of(listed))}")
+    if all:
+        ids = listed.ids
+        places = [one for id in ids for one in stored.occurrences(memory.reading(), id, limit=whole.occurrences)]
+        met = sorted(map(convert.occurrence, places), key=lambda one: one.at, reverse=True)
+    kind = "" if row.family in _SAYING_NOTHING else f", {kind_of_error(row.family)}"
+    say(f"{short(memory, row.id)}  failure{kind}\n  {shown(row_of(listed))}")
     times, first = [at for each in spent for at in each.times], min(one.first_seen for one in (row, *listed.alike))
-    drawn = f"first met {age(first)} {sparkline(times, first, whole.last_seen, BINS)} "
+    drawn = f"  {sparkline(times, first, whole.last_seen, BINS)}" if whole.occurrences > 1 else ""
     say(
-        f"  {_often(whole)}, {drawn if whole.occurrences > 1 else ''}last met {age(whole.last_seen)}; "
-        f"cost {count(whole.occurrences, 'call')} and {count(sum(each.tokens for each in spent), 'token')}"
+        f"  {_often(whole)}, {_between(first, whole.last_seen)}{drawn}  "
+        f"lost: {count(sum(each.tokens for each in spent), 'token')}"
     )
     if listed.alike:
         _tell_alike(memory, row, listed, all=all)
@@ -276,9 +283,15 @@ def tell_failure(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
     for each in told:
         _print_source(memory, _from_session(memory, place(each)))
     say()
-    if not all and len(told) + len(above) < row.occurrences:
-        say(f"  all {row.occurrences:,} places: `hardwon why {short(memory, row.id)} --all`")
+    if not all and len(told) + len(above) < whole.occurrences:
+        say(f"  all {whole.occurrences:,} places: `hardwon why {short(memory, row.id)} --all`")
     say(_TO_READ_ONE)
+
+
+def _between(first: datetime, last: datetime) -> str:
+    """`28 May – 15 June 2025 (17 months ago)`; of one day that day."""
+    begin = f"{first.day} {first:%B}{f' {first.year}' if first.year != last.year else ''} – "
+    return f"{begin if first.date() != last.date() else ''}{last.day} {last:%B %Y} ({age(last)})"
 
 
 def _often(row: Failure) -> str:
@@ -308,9 +321,9 @@ def _tell_alike(memory: Hardwon, row: Failure, listed: Failing, *, all: bool) ->
     named = ", ".join(short(memory, one.id) for one in others[:_ALIKE_SHOWN])
     more = ", …" if len(others) > _ALIKE_SHOWN else ""
     say(f"  this one {_often(row)}, last met {age(row.last_seen)}: {shown(error_of(row))}")
-    say(f"  the others:{'' if all else f' {named}{more}'}")
+    say(f"  {len(others)} like it:{'' if all else f' {named}{more}'}")
     for one in others if all else ():
-        say(f"    {short(memory, one.id)}  {shown(one.error)}")
+        say(f"    {short(memory, one.id)}  {_often(one)}: {shown(error_of(one))}")
     fix = None if row.fixes else best(listed.failure)
     if fix:
         say(f"  {_worked(fix)} for others of its kind: {shown(fix.text)}", style=green)
@@ -365,20 +378,20 @@ def both_ends(memory: Hardwon, fix: Fix, ends: FixEvidence) -> Iterator[str]:
     from hardwon.model.failure import GOT_PAST
 
     both = shown(ends.failing), shown(ends.passing)
-    failed, passed = (
-        one or shown(call, _CHARACTERS_PER_CALL)
-        for one, call in zip(apart(*both, _CHARACTERS_PER_CALL), both, strict=True)
-    )
-    yield f"failed  message {ends.failing_message}: $ {failed}"
+    most = max(_CHARACTERS_PER_CALL, 2 * room()) if room() < _WHOLE_CALLS else _WHOLE_CALLS
+    failed, passed = (one or shown(call, most) for one, call in zip(apart(*both, most), both, strict=True))
+    own = short(memory, ends.session)
+    yield f"failed    {own} message {ends.failing_message}: $ {failed}"
     for one in fix.steps:
         if one.action in ("run", "edit") and one.what not in ends.passing:
-            yield f"between: {shown(one.what, 160)}"
-    yield f"{'past  ' if ends.cause == GOT_PAST else 'passed'}  message {ends.passing_message}: $ {passed}"
+            yield f"between:  {shown(one.what, most)}"
+    yield f"{'got past ' if ends.cause == GOT_PAST else 'passed   '} {own} message {ends.passing_message}: $ {passed}"
     try:
-        when = f", {age(memory.sessions.get(ends.session).session.started_at)}"
+        when = age(memory.sessions.get(ends.session).session.started_at)
     except NotFound:
         when = ""  # an attempt
-    yield f"        of {short(memory, ends.session)}{when}{f'; {ends.cause}' if ends.cause else ''}"
+    if about := "; ".join(filter(None, (when, ends.cause))):
+        yield f"          {about}"
 
 
 def _from_session(memory: Hardwon, source: dict[str, Any]) -> dict[str, Any]:
