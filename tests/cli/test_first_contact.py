@@ -560,7 +560,7 @@ def test_a_list_is_of_this_folders_project_unless_all_are_asked_for(two_projects
     here = two_projects(*command.split())
     assert "shoal" in here.stdout
     assert "reef" not in here.stdout
-    assert "Of shoal alone. Of all projects: add `--everywhere`" in here.stderr
+    assert "Only shoal. All projects: `--everywhere`" in here.stderr
     for everything in (two_projects(*command.split(), "--everywhere"), two_projects(*command.split(), "--json")):
         assert "shoal" in everything.stdout
         assert "reef" in everything.stdout
@@ -570,7 +570,7 @@ def test_a_list_is_of_this_folders_project_unless_all_are_asked_for(two_projects
 
 def test_what_is_proved_is_of_this_folders_project_too(two_projects: Run) -> None:
     for command in ("replay", "measure"):
-        assert "Of shoal alone. Of all projects: add `--everywhere`" in two_projects(command).stderr
+        assert "Only shoal. All projects: `--everywhere`" in two_projects(command).stderr
         for all_of_it in (two_projects(command, "--everywhere"), two_projects(command, "--json")):
             assert "alone" not in all_of_it.stderr
     assert json.loads(two_projects("measure", "--json").stdout)["sessions"] == 5

@@ -687,7 +687,7 @@ def test_review_is_of_this_folders_project_alone_and_says_so(
     monkeypatch.chdir(tmp_path / "lagoon")
     here = hardwon("review", "--list")
     assert ("lagoon" in here.stdout, "reef" in here.stdout) == (True, False)
-    assert "Of lagoon alone. Of all projects: add `--everywhere`" in here.stderr
+    assert "Only lagoon. All projects: `--everywhere`" in here.stderr
     terminal = Terminal()
     assert "1 of 2" in terminal.until("q quit")
     terminal.press("q")

@@ -337,7 +337,7 @@ def of_here(memory: Hardwon, project: str | None, *, everywhere: bool) -> tuple[
     """What a list for people is of, where nobody has said: this folder's project; and a line that says so."""
     here = None if project or everywhere or not memory.exists else project_here(memory)
     own = next((one for one in memory.store.projects() if one.id == here and one.sessions), None)
-    return (own.id, f"Of {shown(own.name)} alone. Of all projects: add `--everywhere`") if own else (project, "")
+    return (own.id, f"Only {shown(own.name)}. All projects: `--everywhere`") if own else (project, "")
 
 
 def need_known(option: str, value: str | None, choices: Iterable[str]) -> None:

@@ -139,9 +139,8 @@ def failures(
         hints = [f"{len(shown_)} of {known:,}", f"more: `--limit {most}`"] if more else []
         hints += ["without a fix: `--open`"] if known > 1 and not open else []
         hints += [f"{besides - known} of tools of agents and MCP servers, or muted: `--all`"] if besides > known else []
-        hints += ["other projects: `--everywhere`"] if only_here else []
-        if hints:
-            say("; ".join(hints))
+        if hints or only_here:
+            say(". ".join(filter(None, ("; ".join(hints), only_here))))
         if behind := memory.failures.outdated():
             say(f"{behind} failures were grouped by an older version. To update: `hardwon failures --refingerprint`")
 

@@ -74,7 +74,7 @@ def replay(
     else:
         _print(report, details=all)
         if only_here:
-            say(only_here, err=True)
+            say(only_here)
 
 
 def _draw(report: Report, folder: Path) -> None:

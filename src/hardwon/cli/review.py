@@ -151,7 +151,7 @@ def review(
             else:
                 say(_nothing(memory, project))
         if only_here and not (promote or reject or keep or both):
-            say(only_here, err=True)
+            say(only_here)
 
 
 def _waiting_fixes(memory: Hardwon, project: str | None) -> list[tuple[FailureRow, FixRow]]:
@@ -216,7 +216,7 @@ def _typed(memory: Hardwon, project: str | None, json: bool, *, list_: bool) -> 
             if len(waiting) > len(rows)
             else ""
         )
-        say(f"\n{more}To make one a lesson: `hardwon review --keep-said ID`.", err=True)
+        say(f"\n{more}To make one a lesson: `hardwon review --keep-said ID`.")
     else:
         say("No typed sentence is waiting.", err=True)
 
@@ -379,17 +379,18 @@ def history(
         print_json([_event(event) for event in events[: None if id else most]])
         return
     rows = [
-        (event.number, iso(event.at), event.actor, event.action, short(memory, event.item), _said(event))
+        (event.number, f"{event.at:%Y-%m-%d %H:%M}", event.actor, event.action, short(memory, event.item), _said(event))
         for event in events[:most]
     ]
     if rows:
-        headings = ("EVENT", "AT", "WHO", "WHAT", "ITEM", "CHANGE")
-        kept = len(rows) if id or limit else rows_that_fit(headings, rows, right=(0,), spare=(1, 2), besides=2)
-        table(headings, rows[:kept], right=(0,), spare=(1, 2))
+        headings = ("EVENT", "WHEN", "WHO", "WHAT", "ITEM", "CHANGE")
+        look: dict[str, Any] = {"right": (0,), "spare": (2,)}
+        kept = len(rows) if id or limit else rows_that_fit(headings, rows, besides=2, **look)
+        table(headings, rows[:kept], **look)
         if kept < len(events) and not id and not limit:
-            say(f"Older ones: `hardwon history --limit {_EVENTS_SHOWN}`", err=True)
+            say(f"Older ones: `hardwon history --limit {_EVENTS_SHOWN}`")
     else:
-        say("No changes are recorded.", err=True)
+        say("No changes are recorded.")
 
 
 def undo(
@@ -437,12 +438,19 @@ def _last_change(memory: Hardwon, id: str) -> int:
 
 
 def _said(event: Event) -> str:
+    from hardwon.cli.why import LEARNED_FROM
+
+    if event.action == "create" and event.after.get("text"):
+        learned = LEARNED_FROM.get(event.why.removeprefix("rule "), event.why)
+        waits = "waits for review" if event.after.get("status") == "candidate" else ""
+        about = "; ".join(filter(None, (learned and f"from {learned}", waits)))
+        return f"{shown(str(event.after['text']))}{f' ({about})' if about else ''}"
     parts = []
     for name, value in event.after.items():
         was, now = (_in_words(name, one) for one in (event.before.get(name) or "", value))
         at = _first_difference(was, now)
         before = f"{shown(was[at:], 40)} → " if was else ""
-        parts.append(f"{name}: {'…' if at else ''}{before}{shown(now[at:], 60)}")
+        parts.append(f"{name}: {'…' if at else ''}{before}{shown(now[at:])}")
     if event.undoes is not None:
         parts.insert(0, f"undoes {event.undoes}")
     return "; ".join(parts) + (f" ({event.why})" if event.why else "")

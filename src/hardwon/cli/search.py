@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hardwon.cli.app import (
+    WORKED,
     Everywhere,
     Json,
     ProjectOption,
@@ -25,6 +26,7 @@ from hardwon.cli.app import (
     our_name,
     print_json,
     progress_bar,
+    red,
     room,
     room_of_tables,
     rows_that_fit,
@@ -34,7 +36,7 @@ from hardwon.cli.app import (
     table,
 )
 from hardwon.cli.bootstrap import OTHER_NAMES
-from hardwon.cli.failures import row_of, worked
+from hardwon.cli.failures import error_of, worked
 from hardwon.cli.table import as_table, cut, wrapped
 from hardwon.errors import HardwonError
 
@@ -50,6 +52,8 @@ _LINES_BELOW = 4
 """Of a screen: what is said above and below the results, and the prompt."""
 _LEFT_OF_A_TEXT = 20
 _CHARACTERS_OF_A_TASK = 160
+_PARTS = {"lexical": "words", "vector": "meaning", "weight": "meaning counts", "recency": "age", "context": "here"}
+"""What a score is made of, as people are told."""
 _SIGNS: dict[str, str] = {"> ": "> you", "$ ": "$ a command", "! ": "! an error"}
 _HOW = re.compile(r"(?i)\bhow (?:do|to|can|should|are|is)\b|\bcommand\b")
 _TO_DO = re.compile(r"(?i)\b(?:run|tests?|build|compile|lint|check|typecheck|format|start|install|deploy|release)\b")
@@ -96,7 +100,7 @@ def search(
 
     from hardwon.api import Hardwon
     from hardwon.store import projects
-    from hardwon.text.shown import SAID_KINDS, kind_of_error, said_status
+    from hardwon.text.shown import SAID_KINDS
 
     query = " ".join(words)
     if not query.strip():
@@ -124,25 +128,22 @@ def search(
             _need_known(memory, kind, status, agent)
     passages = found.passages[: max(most - len(found.hits), most // 3)]
     hits = found.hits[: most - len(passages)]
-    if found.notice and (is_news or not (hits or passages)):
+    nothing = not (hits or passages)
+    if found.notice and (is_news or (nothing and json)):
         say(f"hardwon: {found.notice}", err=True)
     if json:
         best = sorted((*hits, *passages), key=lambda hit: -hit.score)
         print_json([{**msgspec.structs.asdict(hit), "at": iso(hit.at)} for hit in best])
         return
-    if not (hits or passages):
+    if nothing:
         known = f" That is an id: `hardwon why {query}` tells of it." if _ID.fullmatch(query) else ""
-        say(f"Nothing found.{known or _only_a_part(memory, type_)}")
+        say(f"Nothing found for “{shown(query, _CHARACTERS_OF_A_TASK)}”.{known or _only_a_part(memory, type_)}")
     if _HOW.search(query) and (asked := _TO_DO.findall(query)):
         likely = Counter(names[hit.project] for hit in (*hits, *passages) if hit.project in names).most_common(1)
         where = asked_again({"-p": project or ("" if only_here else likely[0][0] if likely else "PROJECT")})
         say(f"The commands that worked: `hardwon how {asked[-1].lower()}{where}`")
     if explain:
-        for hit in (*hits, *passages):
-            what = f"{hit.type} {kind_of_error(hit.kind)}  {shown(hit.text, 200)}"
-            say(f"{hit.score:.2f}  {short(memory, hit.id)}  {what}".rstrip())
-            made_of = "  ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
-            say(f"      {made_of}  ({said_status(hit.status) or 'no status'}, {day(hit.at)})")
+        _print_scores(memory, sorted((*hits, *passages), key=lambda hit: -hit.score))
     elif hits or passages:
         if not passages and not any(hit.parts.get("lexical") for hit in hits):
             say("None of these words were found. Nearest in meaning:")
@@ -151,6 +152,24 @@ def search(
             say(f"{left} more: add `--limit {most}`")
     if only_here:
         say(only_here)
+    if nothing and found.notice and not is_news:
+        say(f"{found.notice[:1].upper()}{found.notice[1:]}")
+
+
+def _print_scores(memory: Hardwon, hits: Sequence[Hit]) -> None:
+    """Best first, each with what its score is made of."""
+    from hardwon.text.shown import said_status
+
+    rows: list[tuple[str, ...]] = []
+    for hit in hits:
+        made_of = [f"{_PARTS.get(name, name)} {value:.2f}" for name, value in hit.parts.items()]
+        about = [*made_of, said_status(hit.status).replace("unknown", ""), day(hit.at)]
+        text = shown(hit.text, _LINES_OF_A_ROW * room_of_tables() // 2)
+        rows += [
+            (f"{hit.score:.2f}", short(memory, hit.id), hit.type, text),
+            ("", "", "", " · ".join(filter(None, about))),
+        ]
+    table(("SCORE", "ID", "TYPE", "TEXT"), rows, right=(0,))
 
 
 def _print(
@@ -172,19 +191,24 @@ def _print(
     rows = []
     for hit in told:
         where = names.get(next(iter(held.get(hit.id, ())), hit.project), "")
-        text = _words_of(memory, hit, query, whole=whole) if hit.type != "failure" else _and_fix(failing[hit.id])
-        id = failing[hit.id].failure.id if hit.id in failing else hit.id
-        rows.append((short(memory, id), hit.type, _of_project(text, where, whole=whole)))
+        row = failing.get(hit.id)
+        text = _words_of(memory, hit, query, whole=whole) if row is None else _error_found(row, hit.id)
+        rows.append((short(memory, hit.id), hit.type, _of_project(text, where, whole=whole)))
+        if row and (fixed := worked(row.failure, aged=False)):
+            rows.append(("", "", f"{WORKED}{fixed}"))
     blocks = [_lines_of(memory, hit, names.get(hit.project, ""), query) for hit in passages]
     signs = [
         said for sign, said in _SIGNS.items() if any(line.startswith(f"  {sign}") for one in blocks for line in one)
     ]
+    if any(line.endswith("…") for hit in passages for line in hit.text.splitlines()):
+        signs.append("of a long line only the beginning is kept")
     heading = "SAID AND DONE IN SESSIONS" + (f" ({', '.join(signs)})" if signs else "")
     columns, most_lines, kept = ("ID", "TYPE", "TEXT"), 0 if whole else _LINES_OF_A_ROW, len(rows)
     if sys.stdout.isatty() and not whole:
         lines = lines_of_screen() - _LINES_BELOW
         besides = _LINES_BELOW + (min(sum(map(len, blocks)) + 2, lines // 2) if blocks else 0)
         kept = rows_that_fit(columns, rows, besides=besides, most_lines=most_lines)
+        kept -= 1 < kept < len(rows) and not rows[kept][0]  # an error is not parted from what worked
         drawn = as_table(columns, rows[:kept], room=room_of_tables(), most_lines=most_lines) if rows else ""
         while len(blocks) > 1 and sum(map(len, blocks)) > lines - drawn.count("\n") - 3:
             blocks.pop()
@@ -193,8 +217,9 @@ def _print(
     if blocks:
         say(f"\n{heading}" if rows else heading)
         for line in (line for block in blocks for line in block):
-            say(line)
-    return len(rows) - kept + len(passages) - len(blocks)
+            say(line, style=red if line.startswith("  ! ") else str)
+    kept -= sum(not row[0] for row in rows[:kept])
+    return len(told) - kept + len(passages) - len(blocks)
 
 
 def _of_project(text: str, project: str, *, whole: bool) -> str:
@@ -240,8 +265,10 @@ def _failing(memory: Hardwon, hits: Sequence[Hit], project: str | None) -> dict[
     return rows_with(memory.reading(), Counted(memory.project(project), EVER), ids)
 
 
-def _and_fix(row: Failing) -> str:
-    return "; ".join(filter(None, (row_of(row), worked(row.failure, aged=False))))
+def _error_found(row: Failing, id: str) -> str:
+    """The one that was found, and how many like it the lists show as one row with it."""
+    found = next((one for one in row.alike if one.id == id), row.failure)
+    return error_of(found) + (f" (and {len(row.alike) - 1} like it)" if row.alike else "")
 
 
 def _words_of(memory: Hardwon, hit: Hit, query: str, *, whole: bool) -> str:
@@ -259,15 +286,17 @@ def _words_of(memory: Hardwon, hit: Hit, query: str, *, whole: bool) -> str:
 
 def _lines_of(memory: Hardwon, hit: Hit, project: str, query: str) -> list[str]:
     """When and where, the lines that fit the question best, and how to open it."""
-    from hardwon.text.words import fitting
+    from hardwon.text.words import fitting, terms, unique_terms
 
     wide, id = room(), short(memory, hit.session)
     whose = "somebody else's" if hit.owner == "foreign" else ""
     about = " · ".join(filter(None, (id, day(hit.at), shown(project, 24), shown(hit.kind, 16), whose)))
     lines = fitting([shown(line) for line in hit.text.splitlines()], query, _LINES_OF_A_PASSAGE)
-    how = shown(hit.open.replace("hardwon ", f"{our_name()} ", 1) if hit.open.startswith("hardwon ") else hit.open)
-    if len(how) > wide - 4:
-        how = f"{our_name()} why {id}"  # which names the file
+    wanted = set(unique_terms(query))
+    lines = [line for line in lines if line[:2] in _SIGNS or wanted & set(terms(line))] or lines[:1]
+    how = f"{our_name()} why {id}"  # which names the file
+    if hit.open.startswith("hardwon "):
+        how = shown(hit.open.replace("hardwon ", f"{our_name()} ", 1))
     return [cut(about, wide), *(f"  {_around(_said_plainly(line), query, wide - 2)}" for line in lines), f"  → {how}"]
 
 

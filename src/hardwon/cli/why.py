@@ -52,7 +52,7 @@ _STATUSES = {
     "invalid": "rejected",
     "archived": "no longer used",
 }
-_LEARNED_FROM = {
+LEARNED_FROM = {
     "asked-to-keep": "what the user asked to be remembered",
     "user-directive": "what the user wants always, never, or instead",
     "user-correction": "what the user said after stopping the agent",
@@ -147,7 +147,7 @@ def _lesson(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
 def learned_from(rule: str, trust: str) -> str:
     """What a lesson was drawn from, and who stands for it where that is in doubt."""
     by_hand = "a person's own words" if trust == "human" else "what was imported"
-    what = _LEARNED_FROM.get(rule) or by_hand
+    what = LEARNED_FROM.get(rule) or by_hand
     approved = trust == "human" and what.startswith("an agent")
     doubt = "approved by a person" if approved else _DOUBTS.get(trust, "")
     return f"{what} ({doubt})" if doubt else what
