@@ -105,6 +105,17 @@ MEANINGS = {
     "llm_price_out": "price of a million output tokens",
     "sample": "how many new sessions `up` reads at most, the most valuable first",
 }
+GROUPS = {
+    "briefing": ("budget", "min_confidence", "half_life_days"),
+    "sessions and store": (
+        *("sample", "own_folders", "retain_days", "database", "workspace", "statement_seconds"),
+        "experiment",
+    ),
+    "search": ("search_sessions", "fusion_weight", "embedding_url", "embedding_model"),
+    "team": ("team_url", "push_projects", "push_never", "team_authors"),
+    "a model that reads sessions": tuple(name for name in MEANINGS if name.startswith(("distil", "llm_"))),
+}
+"""What settings are about, in the order in which they are listed."""
 _LOWEST: dict[str, float] = {
     "budget": 0,
     "min_confidence": 0,

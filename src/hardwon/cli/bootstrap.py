@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import wraps
@@ -90,7 +91,7 @@ def bootstrap(
     with Hardwon() as memory:
         found = memory.bootstrap(project or ".", agent=agent, task=task, budget=budget)
         if left_out and not json:
-            _print_left_out(memory, found.left_out)
+            _print_left_out(memory, project or ".", found.left_out)
             return
         if write is not None:
             keep(write, markdown_of(found), write=yes or not somebody_looks())
@@ -115,28 +116,43 @@ def _with_short_ids(memory: Hardwon, one: LeftOut) -> str:
     return _WHOLE_ID.sub(lambda found: short(memory, found[0]), one.reason)
 
 
-def _print_left_out(memory: Hardwon, left_out: Sequence[LeftOut]) -> None:
-    """Failures first, those of most sessions before others; without what agents' own tools refused."""
+def _print_left_out(memory: Hardwon, project: str, left_out: Sequence[LeftOut]) -> None:
+    """Reason by reason, failures counted as `failures` does; without what agents' own tools refused."""
+    from hardwon.api.failing import EVER, rows_with
     from hardwon.briefing.policy import against_failure
-    from hardwon.cli.failures import error_of
+    from hardwon.cli.failures import row_of
+    from hardwon.store.pages import Counted
 
-    rows: list[tuple[int, str, str, str]] = []
-    for one in left_out:
-        if one.id.startswith("F") and one.reason != against_failure("agent"):
-            failure = memory.failures.get(one.id).failure
-            rows.append((failure.sessions, short(memory, one.id), error_of(failure), _with_short_ids(memory, one)))
-        elif one.id.startswith("L"):
-            text = memory.lessons.get(one.id).lesson.text
-            rows.append((0, short(memory, one.id), text, _with_short_ids(memory, one)))
-    rows.sort(key=lambda row: -row[0])
+    reasons = {
+        one.id: _with_short_ids(memory, one)
+        for one in left_out
+        if one.id.startswith(("F", "L")) and one.reason != against_failure("agent")
+    }
+    found = rows_with(memory.reading(), Counted(memory.project(project), EVER), [id for id in reasons if id[0] == "F"])
+    rows = [
+        (row.failure.sessions, short(memory, row.failure.id), row_of(row), reasons[id]) for id, row in found.items()
+    ]
+    rows += [
+        (0, short(memory, id), memory.lessons.get(id).lesson.text, why) for id, why in reasons.items() if id[0] == "L"
+    ]
+    many = Counter(why for *_, why in rows)
+    rows.sort(key=lambda row: (-many[row[3]], row[3], -row[0]))
     if not rows:
         say("Nothing is left out.")
         return
-    headings, cells = ("ID", "SESSIONS", "LEFT OUT", "WHY"), [(id, many or "", *rest) for many, id, *rest in rows]
-    kept = rows_that_fit(headings, cells, right=(1,), most_lines=2, besides=_LINES_BELOW)
-    table(headings, cells[:kept], right=(1,), most_lines=2)
-    if more := len(cells) - kept:
-        say(f"{more} more: in a pipe all are listed (`| less`).")
+    told = ""
+    cells: list[tuple[object, ...]] = []
+    for sessions, id, text, why in rows:
+        if why != told:
+            cells.append(("", "", f"{why[:1].upper()}{why[1:]} ({many[why]}):"))
+            told = why
+        cells.append((id, sessions or "", text))
+    headings = ("ID", "SESSIONS", "LEFT OUT")
+    kept = rows_that_fit(headings, cells, right=(1,), most_lines=1, besides=_LINES_BELOW)
+    table(headings, cells[:kept], right=(1,), most_lines=1)
+    if len(cells) > kept:
+        say(f"{len(rows)} in all: `| less` shows them.")
+    say('To have one told anyway: `hardwon remember "…"`')
 
 
 def somebody_looks() -> bool:
@@ -162,7 +178,7 @@ def keep(file: Path, block: str, *, write: bool) -> None:
 app = typer.Typer()
 OTHER_NAMES = {"rejected": "invalid"}
 """What people call a status → what it is called."""
-_WIDE = 120
+_ROOMY, _WIDE = 100, 120
 """On a narrower screen the text of a lesson needs the room."""
 _LINES_BELOW = 4
 """Of a screen: what is said below the table, and the prompt."""
@@ -211,21 +227,17 @@ def lessons(
     unused = [] if status else [one for one in found if one.status not in ("active", "candidate")]
     found = [one for one in found if one not in unused]
     if not found:
-        asked = "No such lesson is known." if holder or kind or status else "No lessons are known."
-        say(f"{asked} {only_here}".strip())
+        such = " ".join(filter(None, (said_status(status) if status else "", kind or "")))
+        of = f" of {shown(names.get(memory.project(holder) or '', '') or project or '')}" if holder else ""
+        say(f"No {such}{' ' if such else ''}lessons{of} yet. {'' if project else only_here}".strip())
         return
-    several = len({one.project for one in found}) > 1
-    wide = room_of_tables() >= _WIDE
-    rows = [
-        (short(memory, one.id), *([one.kind, f"{one.confidence:.2f}"] if wide else []), one.source_count,
-         f"{one.text}{f' ({note})' if note else ''}{f' ({whose})' if several else ''}")
-        for one in found[:limit]
-        for note, whose in [(_note(memory, one, status, not_told), names.get(one.project, "everywhere"))]
-    ]  # fmt: skip
-    headings = ("ID", *(["KIND", "SURE"] if wide else []), "SESSIONS", "LESSON")
-    right = (len(headings) - 2,)
-    kept = len(rows) if limit else rows_that_fit(headings, rows, right=right, besides=_LINES_BELOW)
-    table(headings, rows[:kept], right=right)
+    kept = _print_lessons(
+        memory,
+        found[:limit],
+        names,
+        [_note(memory, one, status, not_told) for one in found[:limit]],
+        whole=limit is not None,
+    )
     if more := len(found) - kept:
         asked = asked_again({"--project": project, "--kind": kind, "--status": status})
         asked += " --everywhere" if everywhere else ""
@@ -239,6 +251,26 @@ def lessons(
         say(only_here)
     wrong = " Wrong? `hardwon review --reject ID`" if status in (None, "active", "candidate") else ""
     say(f"Where one comes from: `hardwon why ID`.{wrong}")
+
+
+def _print_lessons(
+    memory: Hardwon, found: Sequence[Lesson], names: dict[str, str], notes: Sequence[str], *, whole: bool
+) -> int:
+    """Returns how many were printed: all, or those that fit the screen."""
+    several = len({one.project for one in found}) > 1
+    wide, roomy = room_of_tables() >= _WIDE, room_of_tables() >= _ROOMY
+    rows = []
+    for one, note in zip(found, notes, strict=True):
+        behind = [names.get(one.project, "everywhere")] * several + [note or "told"] * any(notes)
+        text = one.text if roomy else f"{one.text}{''.join(f' ({told})' for told in behind if told != 'told')}"
+        middle = (one.kind, f"{one.confidence:.0%}") if wide else ()
+        rows.append((short(memory, one.id), *middle, one.source_count, text, *(behind if roomy else ())))
+    headings = ["ID", *(["KIND", "SURE"] if wide else []), "SESSIONS", "LESSON"]
+    right = (len(headings) - 2,)
+    headings += ["PROJECT"] * (several and roomy) + ["STATE"] * (roomy and any(notes))
+    kept = len(rows) if whole else rows_that_fit(headings, rows, right=right, besides=_LINES_BELOW)
+    table(headings, rows[:kept], right=right)
+    return kept
 
 
 def _note(memory: Hardwon, lesson: Lesson, status: str | None, untold: dict[str, str]) -> str:

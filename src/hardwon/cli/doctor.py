@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, count, print_json, say, table, upgraded
+from hardwon.cli.app import Json, count, print_json, red, say, table, upgraded
 from hardwon.errors import HardwonError, StoreError
 
 if TYPE_CHECKING:
@@ -61,15 +61,17 @@ def doctor(
     else:
         for line in _told(repaired, closed, is_upgraded=is_upgraded) if fix else ():
             say(line)
-        bad = sum(not check.ok for check in checks)
-        say("All is well.\n" if healthy else f"{bad} of {count(len(checks), 'check')} failed.\n")
+        bad, notes = sum(not check.ok for check in checks), sum(check.ok and _is_news(check) for check in checks)
+        noted = f" {count(notes, 'note')}:" if notes else ""
+        say(f"{bad} of {count(len(checks), 'check')} failed.\n" if bad else f"Nothing is wrong.{noted}\n")
         every = all_ or not sys.stdout.isatty()
         told = checks if every else [check for check in checks if not check.ok or _is_news(check)]
-        for check in sorted(told, key=lambda check: check.ok):
-            mark = "BAD" if not check.ok else " - " if _is_news(check) else "ok "
-            say(f"{mark}  {check.name:<12} {_NUMBER.sub(lambda found: f'{int(found[0]):,}', check.says)}")
+        for check in sorted(told, key=lambda check: (check.ok, not _is_news(check))):
+            mark = "BAD " if not check.ok else "note" if _is_news(check) else "ok  "
+            says = _NUMBER.sub(lambda found: f"{int(found[0]):,}", check.says)
+            say(f"{mark}  {check.name:<12} {says}", style=str if check.ok else red)
         if len(told) < len(checks):
-            say(f"ok   {count(len(checks) - len(told), 'more check')}: `hardwon doctor --all`")
+            say(f"\n{count(len(checks) - len(told), 'check')} passed: `hardwon doctor --all`")
         if mendable:
             say("`hardwon doctor --fix` repairs the store and reports what it cannot recover.")
     if not healthy or (repaired and repaired.short):
@@ -127,8 +129,19 @@ def config(
         print_json({entry: {"value": values[entry], "from": loaded.origins[entry]} for entry in wanted})
         return
     origins = {entry: Path(loaded.origins[entry]).name for entry in wanted}
-    rows = [(entry, values[entry], origins[entry], settings.MEANINGS[entry]) for entry in wanted]
-    table(("SETTING", "VALUE", "FROM", "MEANING"), rows, spare=(2,))
+    rows: list[tuple[object, ...]] = []
+    for about, names in settings.GROUPS.items():
+        within = [entry for entry in names if entry in wanted]
+        rows += [(about.upper(), "", "", "")] if within and not name else []
+        rows += [
+            (entry, values[entry], origins[entry].replace("default", ""), settings.MEANINGS[entry]) for entry in within
+        ]
+    is_set = any(row[2] for row in rows)
+    headings = ("SETTING", "VALUE", "SET IN", "MEANING")
+    if is_set:
+        table(headings, rows, spare=(2,))
+    else:
+        table((*headings[:2], headings[3]), [(*row[:2], row[3]) for row in rows])
 
 
 # Keeping the store whole: `backup`, `restore`.

@@ -53,8 +53,8 @@ def harvest(
     """Learn from session files or folders.
 
     Unchanged files are skipped. Sessions inside a git repository count as other people's, so what they say waits for
-    your review; pass --mine, or list the folder in the setting own_folders, if they are yours. --git reads Entire's
-    checkpoints and the contents of .specstory/history, .claude and .codex in commits.
+    your review; pass --mine, or list the folder in the setting own_folders, if they are yours. --git reads the
+    checkpoints of Entire, which keeps sessions in git, and .specstory/history, .claude and .codex in commits.
 
     Example: hardwon harvest ~/old-laptop/claude-projects --mine
 
@@ -260,31 +260,34 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int], look
             "the next harvest tries again."
         )
     if report.refused:
-        say(f"{count(report.refused, 'file')} skipped as no session: `hardwon doctor` says why.")
+        not_one = "file is not a session and was", "files are no sessions and were"
+        say(f"{count(report.refused, *not_one)} skipped: `hardwon doctor` says why.")
     if report.copies:
         say(f"{count(report.copies, 'session')} in two files: of each the fuller copy counts.")
     if report.empty:
         say(f"{count(report.empty, 'file')} without anything in it to learn from.")
     if not totals["sessions"]:
         return
+    if new := _added(totals, known) if known and report.sessions else "":
+        say(f"New: {new}. What they teach: `hardwon up`")
     distinct, before = totals["distinct_errors"], totals["seen_before"]
     share = f" ({before / distinct:.0%})" if distinct else ""
-    say("Known now:" if known else "Known:")
-    for name, note in (
-        ("sessions", f"{count(totals['subagents'], 'sub-agent')} in addition" if totals["subagents"] else ""),
-        ("messages", ""),
-        (
-            "errors",
-            f"once a session, without agents' own tools: {distinct:,}; of these {before:,}{share} came up before",
-        ),
-        ("lessons", ""),
-        ("fixes", ""),
-        ("redactions", "secrets and addresses kept out of the store"),
-        ("damaged", "parts of files that could not be read"),
-    ):
-        if totals[name] or not note:
-            new = f"{totals[name] - known[name]:,} new" if totals[name] > known.get(name, totals[name]) else ""
-            say(f"  {name:<12}{totals[name]:>7,}   {'; '.join(filter(None, (new, note)))}".rstrip())
+    helpers = f" with {count(totals['subagents'], 'sub-agent')}" if totals["subagents"] else ""
+    damaged = totals["damaged"]
+    say(
+        f"In all: {count(totals['sessions'], 'session')}{helpers}, {count(totals['messages'], 'message')}; "
+        f"{count(distinct, 'error')}, each once a session, of which {before:,}{share} had come up before; "
+        f"{count(totals['lessons'], 'lesson')}, {count(totals['fixes'], 'fix', 'fixes')}; "
+        f"{count(totals['redactions'], 'secret or name', 'secrets and names')} redacted"
+        + (f"; {count(damaged, 'damaged part of a file', 'damaged parts of files')} not read." if damaged else ".")
+    )
+
+
+def _added(totals: dict[str, int], known: dict[str, int]) -> str:
+    """What the store holds more than before."""
+    nouns = {"distinct_errors": ("error", ""), "fixes": ("fix", "fixes"), "lessons": ("lesson", "")}
+    more = {name: totals[name] - known.get(name, 0) for name in nouns}
+    return ", ".join(count(more[name], *noun) for name, noun in nouns.items() if more[name] > 0)
 
 
 def read_now(report: Report, known: int = 0, before: int = 0) -> str:

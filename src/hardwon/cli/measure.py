@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +15,6 @@ from hardwon.cli.app import (
     bars,
     count,
     day,
-    lines_of_screen,
     moment,
     of_here,
     print_json,
@@ -37,9 +36,10 @@ _SAYS = {
 }
 
 
+_TELLS_NOTHING_OF_FEW = ("share", "rate", "difference", "score")
 _MICROSECONDS_PER_WEEK = 7 * 86_400_000_000
-_LINES_BESIDES = 16
-"""Of a screen: what is said around the table, and lines of it that wrap."""
+_FEWEST, _FEWEST_A_WEEK = 5, 10
+"""What a share or a rate is told of; errors of a week that is one of the trend."""
 _DETAILS = {
     *(
         "lessons_a_day",
@@ -107,40 +107,39 @@ def _print(found: Metrics, *, details: bool) -> None:
         return
     say(f"{count(found.sessions, 'session')} since {day(found.since)}\n")
     known = [each for each in found.metrics if each.value is not None]
-    roomy = details or (sys.stdout.isatty() and lines_of_screen() > len(known) + _LINES_BESIDES)
-    told = [each for each in known if roomy or each.name not in _DETAILS]
+    told = [each for each in known if details or each.name not in _DETAILS]
     trend = any(metric.week is not None or metric.month is not None for metric in told)
     rows: list[list[object]] = []
     labels = {metric.label for metric in told}
     group = ""
     for metric in told:
         value = figure(metric)
-        counted = metric.of if value == f"{metric.n:,}" else f"{metric.n:,} {metric.of}"
-        cells: list[object] = [metric.group.upper() if metric.group != group else "", metric.title, value]
-        cells += [bounds(metric), counted]
+        of = re.sub(r"s\b", "", metric.of, count=1) if metric.n == 1 else metric.of
+        counted = of if value == f"{metric.n:,}" else f"{metric.n:,} {of}"
+        few = metric.n < _FEWEST and metric.unit in _TELLS_NOTHING_OF_FEW
+        cells: list[object] = [metric.group.upper() if metric.group != group else "", metric.title]
+        cells += ["too few" if few else value, "" if few else bounds(metric), counted]
         if trend:
             cells += [change(metric, metric.week), change(metric, metric.month)]
         rows.append([*cells, metric.label] if len(labels) > 1 else cells)
         group = metric.group
-    headings = ["", "", "VALUE", "95% RANGE", "OF", *(["7 DAYS", "30 DAYS"] if trend else [])]
+    headings = ["ABOUT", "WHAT", "VALUE", "95% RANGE", "OF", *(["7 DAYS", "30 DAYS"] if trend else [])]
     headings += [""] if len(labels) > 1 else []
     table(headings, rows, right=(2,), spare=(len(headings) - 1,) if len(labels) > 1 else ())
     if labels == {"observational"}:
         say("\nThese are observations. To measure what Hardwon changes: `hardwon config experiment on`.")
-    weeks = found.weekly_errors[-26:]
-    shares = [before / errors for _, errors, before in weeks]
-    if len(shares) > 1:
-        first, last = (moment_of(week * _MICROSECONDS_PER_WEEK) for week in (weeks[0][0], weeks[-1][0]))
-        _, errors, before = weeks[-1]
-        time = f"from the week of {day(first)} to that of {day(last)} ({before} of {count(errors, 'error')})"
+    weeks = [each for each in found.weekly_errors if each[1] >= _FEWEST_A_WEEK][-26:]
+    if len(weeks) > 1:
+        shares = [before / errors for _, errors, before in weeks]
+        first, last = (day(moment_of(week * _MICROSECONDS_PER_WEEK)) for week, _, _ in (weeks[0], weeks[-1]))
         say(
-            f"\nShare of errors seen before, in each week that had errors; less is better. {bars(shares)}\n"
-            f"Lowest {min(shares):.0%}, highest {max(shares):.0%}; {time}."
+            f"\nShare of errors that had come up before, in weeks of {_FEWEST_A_WEEK} and more (less is better):\n"
+            f"{shares[0]:.0%} (week of {first})  {bars(shares, 1)}  {shares[-1]:.0%} (week of {last})"
         )
     missing = [metric.title for metric in found.metrics if metric.value is None]
-    if missing and roomy:
+    if missing and details:
         say(f"\nNo data yet: {'; '.join(missing)}.")
-    elif not roomy and (more := len(found.metrics) - len(told)):
+    elif not details and (more := len(found.metrics) - len(told)):
         say(f"\n{count(more, 'more number')}: `hardwon measure --all`.")
 
 

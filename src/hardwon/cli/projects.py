@@ -45,10 +45,10 @@ def projects(
             )
             for one in known
         ]
-        table(("SESSIONS", "NAME", "KNOWN BY", *(["DESCRIPTION"] if said else [])), cells, right=(0,))
+        table(("SESSIONS", "NAME", "FOLDER OR REMOTE", *(["DESCRIPTION"] if said else [])), cells, right=(0,))
         if (without := total - sum(one.sessions for one in everything)) > 0:
             say(f"\n{count(without, 'session')} without a project: no folder is known of them.")
-        say("\nTwo that are one: `hardwon projects merge NAME INTO`. Another name: `hardwon projects rename`")
+        say("\nAre two of them one? `hardwon projects merge NAME INTO`. Other names: `hardwon projects rename`")
 
 
 @app.command("add")

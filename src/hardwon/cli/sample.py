@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from math import ceil
 from pathlib import Path
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"S[0-9a-f]{3,}")
 _UUID = re.compile(r"\b([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_SHOWN, _LISTED = 15, 100
 _NARROW = 100
 """A screen on which the name of a file that is called by such a number would take two lines."""
 
@@ -43,7 +44,9 @@ def sample(
     sessions_dir: Annotated[
         list[Path] | None, typer.Option(help="A folder of sessions; may be given again. Default: all agents'.")
     ] = None,
-    count: Annotated[int, typer.Option(help="Most rows.", min=1)] = 100,
+    count: Annotated[
+        int | None, typer.Option(help=f"Most rows. Default: {_SHOWN} in a terminal, else {_LISTED}.", min=1)
+    ] = None,
     repo: Annotated[str, typer.Option(help="Only sessions of this project, or whose file is named after it.")] = "",
     since: Annotated[str | None, typer.Option(help="Only sessions that ended since this day, YYYY-MM-DD.")] = None,
     min_score: Annotated[int, typer.Option(help="Only sessions worth at least this.")] = 0,
@@ -82,14 +85,19 @@ def sample(
         if new:
             done = _harvested(memory, found)
             found = [entry for entry in found if entry.path not in done]
-        found = found[: max(1, ceil(len(found) * top_percent / 100)) if top_percent else count]
+        most = count or (_SHOWN if sys.stdout.isatty() else _LISTED)
+        found = found[: max(1, ceil(len(found) * top_percent / 100)) if top_percent else most]
         done = _harvested(memory, found)
+        ids = _ids(memory, done)
     usual = Layout.json if json or output is not None else Layout.table
-    text = _printed(found, done, Layout.json if json else layout or usual, explain=explain)
+    chosen = Layout.json if json else layout or usual
+    text = _printed(found, done, ids, chosen, explain=explain)
     if repo and not found:
         say(f"No session of {shown(repo)} was found.", err=True)
     if output is None:
         typer.echo(text)
+        if found and chosen is Layout.table:
+            say("Read one: `hardwon inspect ID`. Let a model read the best: `hardwon distil`")
         return
     try:
         output.write_text(text + "\n", encoding="utf-8")
@@ -101,6 +109,18 @@ def _harvested(memory: Hardwon, found: list[Sample]) -> set[str]:
     return set(map(str, memory.sessions.harvested(entry.path for entry in found)))
 
 
+def _ids(memory: Hardwon, paths: set[str]) -> dict[str, str]:
+    """File → the session that it is, where it is one alone."""
+    from hardwon.store.database import marks
+    from hardwon.store.meta import short_id
+
+    if not paths:
+        return {}
+    db, of_path = memory.reading(), sorted(paths)
+    rows = db.query(f"SELECT path, id FROM session WHERE subagent = '' AND path IN ({marks(of_path)})", of_path)
+    return {str(path): short_id(db, str(id)) for path, id in rows}
+
+
 def _below(folders: list[Path]) -> list[str]:
     from hardwon.sessions.discover import names_below
 
@@ -110,7 +130,7 @@ def _below(folders: list[Path]) -> list[str]:
     return found
 
 
-def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bool) -> str:
+def _printed(found: list[Sample], done: set[str], ids: dict[str, str], layout: Layout, *, explain: bool) -> str:
     from hardwon.cli.app import as_json, room_of_tables
     from hardwon.cli.table import as_table
     from hardwon.text.normalise import base_name
@@ -121,7 +141,7 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
         return "\n".join(entry.path for entry in found)
     room = room_of_tables()
     is_narrow = room < _NARROW and sys.stdout.isatty()
-    headings = ["SCORE", "MSGS", "CALLS", "ERRORS", "WAS", "PROJECT", "FILE"]
+    headings = ["SCORE", "MESSAGES", "CALLS", "ERRORS", "RESULT", "ID", "PROJECT", "FILE"]
     parts = [name.upper() for name in found[0].score._fields] if explain and found else []
     rows = [
         [
@@ -130,8 +150,8 @@ def _printed(found: list[Sample], done: set[str], layout: Layout, *, explain: bo
             entry.messages,
             entry.tool_calls,
             entry.errors,
-            ", ".join(filter(None, ("failed" if entry.failed else "", "harvested" if entry.path in done else "")))
-            or "-",
+            "failed" if entry.failed else "",
+            ids.get(entry.path, "" if entry.path in done else "not read yet"),
             ", ".join(base_name(key) for key in entry.projects[:2]),
             _UUID.sub(r"\1…", Path(entry.path).name) if is_narrow else Path(entry.path).name,
         ]
@@ -188,7 +208,7 @@ def inspect(
     if message is not None:
         _show_message(transcript, message, json=json)
         return
-    described = [_described(session) for session in transcript.sessions]
+    described: list[dict[str, Any]] = [_described(session) for session in transcript.sessions]
     if json:
         print_json(
             {
@@ -203,17 +223,36 @@ def inspect(
     say(f"{transcript.format} {shown(_version(transcript))}".rstrip())
     for session, entry in zip(transcript.sessions, described, strict=True):
         say(f"\nsession {shown(str(entry['id']))}")
-        for name in ("project", "cwd", "started_at", "ended_at"):
-            say(f"  {name:<16}{shown(str(entry[name] or '-'))}")
-        say(f"  {'outcome':<16}{ENDED['interrupted' if stopped(session) else outcome(session)]}")
-        for name, value in list(entry.items())[6:]:
-            say(f"  {name:<16}{value:>8,}")
+        for what, told in _in_words(session, entry, ENDED["interrupted" if stopped(session) else outcome(session)]):
+            say(f"  {what:<12}{shown(told)}")
     if described:
         say(f"\nA message of it: `hardwon inspect {shown(file)} --message NUMBER`")
     for damage in transcript.damaged:
         say(f"\ndamaged at byte {damage.offset:,}: {damage.reason}")
     for loss in transcript.suspected_loss:
         say(f"\nwarning: the file seems to hold {loss.seen:,} {loss.what}, {loss.read:,} were read")
+
+
+def _in_words(session: Session, entry: dict[str, Any], ended: str) -> Iterator[tuple[str, str]]:
+    """What a session is, line by line: (about what, in words)."""
+    from hardwon.clock import iso
+
+    begin, end = iso(session.started_at), iso(session.ended_at)
+    yield "project", entry["project"] or "none"
+    yield "folder", entry["cwd"] or "not known"
+    yield "time", f"{begin or 'not known'}{f' to {end}' if end and end != begin else ''}; {ended}"
+    unsure = f", {entry['unsure']:,} perhaps not typed by the user" if entry["unsure"] else ""
+    yield "messages", f"{entry['messages']:,}, {entry['user_messages']:,} of the user{unsure}"
+    results = (
+        ("results_ok", "worked"),
+        ("results_error", "failed"),
+        ("results_unknown", "of unknown result"),
+        ("unpaired_calls", "without an answer in the file"),
+    )
+    parts = ", ".join(f"{entry[name]:,} {what}" for name, what in results if entry[name])
+    yield "tool calls", f"{entry['tool_calls']:,}{f': {parts}' if parts else ''}"
+    if entry["unknown_records"]:
+        yield "not read", f"{entry['unknown_records']:,} records of unknown kinds"
 
 
 def _inspected(named: str) -> Transcript:
@@ -273,7 +312,7 @@ def _version(transcript: Transcript) -> str:
     return next((session.version for session in transcript.sessions if session.version), "")
 
 
-def _described(session: Session) -> dict[str, object]:
+def _described(session: Session) -> dict[str, Any]:
     from hardwon.clock import iso
     from hardwon.sessions.project import identify
 
