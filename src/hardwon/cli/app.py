@@ -335,6 +335,8 @@ Everywhere = Annotated[
 
 def of_here(memory: Hardwon, project: str | None, *, everywhere: bool) -> tuple[str | None, str]:
     """What a list for people is of, where nobody has said: this folder's project; and a line that says so."""
+    if project and everywhere:
+        raise HardwonError("--project is one project, --everywhere all: give one of them")
     here = None if project or everywhere or not memory.exists else project_here(memory)
     own = next((one for one in memory.store.projects() if one.id == here and one.sessions), None)
     return (own.id, f"Only {shown(own.name)}. All projects: `--everywhere`") if own else (project, "")

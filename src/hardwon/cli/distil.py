@@ -34,9 +34,15 @@ def distil(
     ] = "",
     model: Annotated[str, typer.Option("--model", help="The model to use, if there are several.")] = "",
     depth: Annotated[
-        int,
-        typer.Option("--depth", min=0, max=5, metavar="N", help="Show the model N times as much of the work: 1 to 5."),
-    ] = 0,
+        int | None,
+        typer.Option(
+            "--depth",
+            min=1,
+            max=5,
+            metavar="N",
+            help="Show the model N times as much of the work. Default: distil_depth.",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show how many tokens it would take.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     questions: Annotated[
@@ -68,7 +74,7 @@ def distil(
             None if dry_run and not with_ else chosen(memory.config, memory.home, with_, model)
         )
         with doing("Counting what a model would read …"):
-            cost = memory.sessions.distil_cost(project=project, room=using.room if using else 0, depth=depth)
+            cost = memory.sessions.distil_cost(project=project, room=using.room if using else 0, depth=depth or 0)
         if dry_run or not cost.sessions:
             print_json(cost) if json else tell(cost)
             if cost.sessions and not json:
@@ -77,7 +83,7 @@ def distil(
         if using is None or not (recorded or yes or _agreed(cost, using)):
             raise typer.Exit(1)
         with progress_bar() as progress:
-            done = memory.sessions.distil(project=project, using=using, depth=depth, progress=progress)
+            done = memory.sessions.distil(project=project, using=using, depth=depth or 0, progress=progress)
         if json:
             print_json(done)
             return

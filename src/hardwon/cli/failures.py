@@ -340,6 +340,7 @@ def match(
         for row in alike:
             fixed = f"; {fixed}" if (fixed := worked(row)) else ""
             say(f"  {short(memory, row.id)}  {shown(error_of(row))}{shown(fixed)}", err=True)
+        say("More of one: `hardwon why ID`", err=True)
     else:
         say("No failure like this is known.", err=True)
 

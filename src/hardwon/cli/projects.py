@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hardwon.cli.app import Json, count, print_json, say, shown, table
+from hardwon.cli.app import Json, count, day, print_json, say, shown, table
 
 app = typer.Typer()
 Name = Annotated[str, typer.Argument(help="Name, git remote, folder or id of a project.", show_default=False)]
@@ -25,11 +25,16 @@ def projects(
     if context.invoked_subcommand is not None:
         return
     from hardwon.api import Hardwon
+    from hardwon.clock import moment
+    from hardwon.store.projects import kinds_of_failures, newest_sessions
 
     with Hardwon() as memory:
         everything = memory.store.projects() if memory.exists else []
         known = [one for one in everything if all_ or one.status != "archived"]
         total = memory.store.totals()["sessions"] if everything else 0
+        newest, failed = (
+            (newest_sessions(memory.reading()), kinds_of_failures(memory.reading())) if known and not json else ({}, {})
+        )
     if json:
         print_json(known)
     elif not known:
@@ -39,13 +44,20 @@ def projects(
         cells = [
             (
                 one.sessions,
+                failed.get(one.id, 0),
+                day(moment(newest[one.id])) if newest.get(one.id) else "",
                 one.name + (" (archived)" if one.status == "archived" else ""),
                 one.key,
                 *([one.description] if said else []),
             )
             for one in known
         ]
-        table(("SESSIONS", "NAME", "FOLDER OR REMOTE", *(["DESCRIPTION"] if said else [])), cells, right=(0,))
+        table(
+            ("SESSIONS", "FAILURES", "LAST", "NAME", "FOLDER OR REMOTE", *(["DESCRIPTION"] if said else [])),
+            cells,
+            right=(0, 1),
+            spare=(1,),
+        )
         if (without := total - sum(one.sessions for one in everything)) > 0:
             say(f"\n{count(without, 'session')} without a project: no folder is known of them.")
         say("\nAre two of them one? `hardwon projects merge NAME INTO`. Other names: `hardwon projects rename`")

@@ -14,6 +14,7 @@ from hardwon.cli.app import (
     green,
     iso,
     print_json,
+    red,
     room,
     say,
     short,
@@ -122,7 +123,7 @@ def _lesson(memory: Hardwon, id: str, *, all: bool, json: bool) -> None:
         print_json(answer)
         return
     own = short(memory, id)
-    say(f"{own}  {answer['kind']}, {_STATUSES[answer['status']]}, {answer['confidence']:.2f} sure")
+    say(f"{own}  {answer['kind']}, {_STATUSES[answer['status']]}, {answer['confidence']:.0%} sure")
     say(f"  {shown(str(answer['text']))}\n  learned from: {learned_from(answer['rule'], answer['trust'])}")
     failed = answer["failure"] and short(memory, answer["failure"])
     if untold := why_untold(memory, id, answer["project"], answer["status"]):
@@ -231,7 +232,7 @@ def _tell_taught(memory: Hardwon, id: str, *, all: bool) -> None:
     ]
     learned = [[(one.id, shown(one.text))] for one in known]
     for what, found in (("What failed", failed), ("Lessons drawn from it", learned)):
-        say(f"\n  {what}:{'' if found else ' nothing.'}")
+        say(f"\n  {what}:{'' if found else ' none.'}")
         for own, text in chain.from_iterable(found if all else found[:_TAUGHT_SHOWN]):
             left = f"    {short(memory, own)}{' ' * (len(text) - len(text.lstrip()))}  "
             told = text.lstrip() if all else cut(text.lstrip(), room() - len(left))
@@ -354,7 +355,7 @@ def _tell_fixes(memory: Hardwon, row: Failure, whole: Failure, *, all: bool) -> 
         for ends in newest_ends(fix, _MOST_PAIRS_SHOWN if all else 1):
             told.add((ends.session, ends.failing_message))
             for line in both_ends(memory, fix, ends):
-                say(f"    {line}")
+                say(f"    {line}", style=red if line.startswith("failed ") else str)
         if waits:
             say(f"    to tell it: `hardwon review --approve {short(memory, fix.id)}`")
         else:

@@ -89,7 +89,7 @@ class Change(NamedTuple):
         return "\n".join(difflib.unified_diff(old, new, before, after, lineterm=""))
 
 
-_ALIKE = 0.5
+_ALIKE = 0.75
 """What a name that was typed must share with the one that was meant."""
 
 

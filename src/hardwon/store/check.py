@@ -98,14 +98,19 @@ def _vectors(db: Database) -> list[Check]:
 
 
 def _sources(db: Database) -> list[Check]:
-    files, refused, damaged = sessions.file_totals(db)
+    files, _, damaged = sessions.file_totals(db)
     reasons = db.query(
         "SELECT refused, count(*), max(path) FROM source WHERE refused <> '' GROUP BY 1 ORDER BY 2 DESC LIMIT 5"
     )
     return [
         Check("sources", True, f"{files} files seen, {damaged} damaged parts skipped"),
         *(
-            Check("refused", True, f"{count} of {refused}: {why} ({'such as ' if count > 1 else ''}{path})")
+            Check(
+                "refused",
+                True,
+                f"{count} {'file was' if count == 1 else 'files were'} not read: {why} "
+                f"({'such as ' if count > 1 else ''}{path})",
+            )
             for why, count, path in reasons
         ),
     ]
