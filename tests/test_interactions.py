@@ -202,7 +202,7 @@ def test_the_commands_record_list_show_and_reinforce(hardwon: Run) -> None:
     assert [one["id"] for one in listed["interactions"]] == [id]
     assert "Why is it red?" in hardwon("interactions", "list").stdout
     hardwon("interactions", "record", "--prompt", "And now?")
-    assert "For more, add --cursor" in hardwon("interactions", "list", "--limit", "1").stderr
+    assert "For more, add --cursor" in hardwon("interactions", "list", "--limit", "1").stdout
     assert "A port is taken." in hardwon("interactions", "show", id).stdout
     assert json.loads(hardwon("interactions", "reinforce", id, "--json").stdout) == []
     for wrong in (["record", "--prompt", " "], ["show", "Inowhere"], ["list", "--cursor", "x"]):

@@ -203,18 +203,24 @@ def unformatted(hardwon: Run, tmp_path: Path) -> Run:
     return hardwon
 
 
-def test_of_a_kind_is_explained_and_counted_where_one_of_them_is_shown(unformatted: Run) -> None:
-    assert "Of a kind: the same failure in different files" in unformatted("failures").stderr
+def test_the_same_in_several_files_is_one_row_and_has_one_number_wherever_it_is_shown(unformatted: Run) -> None:
+    _, row, *_ = unformatted("failures").stdout.split("\n")
+    assert row.split()[1] == "3"
+    assert row.endswith("Would reformat: … (2 files)")
     fixed, other = json.loads(unformatted("failures", "--json").stdout)
     for one in (fixed, other):
         head, kind, together, this, others, *_ = unformatted("why", one["id"]).stdout.split("\n")
         assert head.startswith(one["id"][:9])
-        assert kind.startswith("  2 of a kind: "), "as the list has it"
+        assert kind == "  Would reformat: … (2 files)", "as the list has it"
         assert together.startswith("  3 times in 3 sessions, ")
         often = "2 times in 2 sessions" if one is fixed else "1 time in 1 session"
         assert this.startswith(f"  this one {often}, last met ")
-        assert others.startswith("  the others: F")
-    assert f"    {other['id'][:9]}  " in unformatted("why", fixed["id"], "--all").stdout
+        assert others.startswith("  1 like it: F")
+        whole = unformatted("why", one["id"], "--all").stdout
+        assert whole.count("claude-code, message ") == 3, "each place of all that the number counts"
+    assert f"    {other['id'][:9]}  1 time in 1 session: " in unformatted("why", fixed["id"], "--all").stdout
+    left_out = re.findall(r"^(F\w+) +(\d+)  (.*)", unformatted("bootstrap", "-p", "reef", "--left-out").stdout, re.M)
+    assert left_out in ([], [(row.split()[0], "3", "Would reformat: … (2 files)")])
     assert "worked in 2 sessions for others of its kind: use `ruff format`" in unformatted("why", other["id"]).stdout
 
 
@@ -228,7 +234,8 @@ def test_a_group_counts_the_sessions_in_which_its_fix_worked_whichever_file_it_w
         session.write(tmp_path / "logs")
     hardwon("harvest", tmp_path / "logs")
     listed = hardwon("failures").stdout
-    assert "2 of a kind" in listed
+    assert "(2 files)" in listed
+    assert "→ use `ruff format` (6 sessions)" in listed
     (first, *_) = json.loads(hardwon("failures", "--json").stdout)
     said = hardwon("why", first["id"]).stdout
     assert "\n  6 times in 6 sessions, " in said
@@ -269,10 +276,9 @@ def test_a_search_shows_failures_of_a_kind_as_one_row_with_what_worked(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "1000")  # a row a line
     found = unformatted("search", "reformat", "--type", "failure")
-    _, row = found.stdout.rstrip().split("\n")
-    assert "2 of a kind: " in row
-    assert re.search("; worked in 2 sessions: use `ruff format` \\(reef\\)$", row)
-    assert "Of a kind: " in found.stderr
+    _, row, fix = found.stdout.rstrip().split("\n")
+    assert re.search(r"Would reformat: src/\w+\.py \(and 1 like it\) \(reef\)$", row), "the one that was found"
+    assert fix.strip() == "→ worked in 2 sessions: use `ruff format`"
     parts = json.loads(unformatted("search", "reformat", "--type", "failure", "--json").stdout)
     assert len(parts) == 2, "programs get each"
 
@@ -291,13 +297,14 @@ def test_why_shows_what_worked_before_where_it_failed_and_fits_a_screen(hardwon:
     assert hardwon("why", known["id"], "--all").stdout.count("claude-code, message ") == 19
 
 
-def test_hints_repeat_what_was_asked_for(hardwon: Run, tmp_path: Path) -> None:
+def test_hints_say_what_to_add_to_what_was_typed(hardwon: Run, tmp_path: Path) -> None:
     for number in range(3):
         session = ClaudeSession(f"s{number}", day=number + 1)
         session.run("make x", f"fatal: no tag of {'abc'[number]}-reef found", exit_code=2).write(tmp_path / "logs")
     hardwon("harvest", "--mine", tmp_path / "logs")
-    said = hardwon("failures", "-p", "reef", "--since", "2020-01-01", "--all", "--open", "--limit", "1").stderr
-    assert "2 more: `hardwon failures --project reef --since 2020-01-01 --open --all --limit 3`" in said
+    asked = ("failures", "-p", "reef", "--since", "2020-01-01")
+    assert "1 of 3; more: `--limit 3`; without a fix: `--open`\n" in hardwon(*asked, "--limit", "1").stdout
+    assert "--open" not in hardwon(*asked, "--open", "--limit", "1").stdout, "nothing that was asked for"
 
 
 def test_failures_of_several_projects_say_which(hardwon: Run, tmp_path: Path) -> None:
@@ -320,24 +327,25 @@ def test_what_a_formatter_says_of_each_file_is_one_row_and_tells_its_parts(
     hardwon = unformatted
     parts = json.loads(hardwon("failures", "--json").stdout)
     assert [one["sessions"] for one in parts] == [2, 1]
-    _, row = hardwon("failures").stdout.rstrip().split("\n")
-    assert "2 of a kind: " in row
+    _, row, fix = hardwon("failures").stdout.rstrip().split("\n")
+    assert "(2 files)" in row
+    assert fix.strip() == "→ use `ruff format` (2 sessions)", "in the room of the error, at every width"
     assert row.split()[:3] == [parts[0]["id"][:9], "3", "3"]
     assert parts[1]["id"][:9] in hardwon("why", parts[0]["id"]).stdout
 
 
-def test_no_row_of_the_list_takes_more_than_three_lines(hardwon: Run, tmp_path: Path) -> None:
+def test_an_error_takes_two_lines_of_the_list_at_most(hardwon: Run, tmp_path: Path) -> None:
     long = " ".join(f"word{number}" for number in range(40))
     ClaudeSession().run("make release", f"fatal: {long}", exit_code=2).write(tmp_path / "logs")
     hardwon("harvest", tmp_path / "logs")
     listed = on_a_terminal("failures").rstrip()
-    assert len(listed.split("\n")) == 4
-    assert "(" not in listed, "the age is left out rather than cut"
-    assert " ago)" in " ".join(on_a_terminal("failures", "--limit", "5").split()), "there all of it is shown"
+    assert len(listed.split("\n")) == 3
+    assert "word39" not in listed
+    assert "word39" in on_a_terminal("failures", "--limit", "5"), "there all of it is shown"
 
 
-@pytest.mark.parametrize(("days", "age"), [(100, "last met 3 months ago"), (3, "")])
-def test_advice_says_how_old_it_is_where_that_is_long_ago(hardwon: Run, tmp_path: Path, days: int, age: str) -> None:
+@pytest.mark.parametrize(("days", "age"), [(100, "3 mo"), (3, "3 d")])
+def test_the_list_says_how_old_each_failure_is(hardwon: Run, tmp_path: Path, days: int, age: str) -> None:
     then = datetime.now(UTC) - timedelta(days=days)
     session = ClaudeSession(day=then.day, month=then.month).run("pytest -q", MISSING, exit_code=1)
     session.run("uv sync --extra postgres", "ok").run("pytest -q", "3 passed")
@@ -345,9 +353,9 @@ def test_advice_says_how_old_it_is_where_that_is_long_ago(hardwon: Run, tmp_path
         record["timestamp"] = record["timestamp"].replace("2026-", f"{then.year}-")
     session.write(tmp_path / "logs")
     hardwon("harvest", "--mine", tmp_path / "logs")
-    listed = on_a_terminal("failures", columns=100)
-    assert age.removeprefix("last met ") in listed
-    assert (" ago)" in listed) == bool(age)
+    for columns in (80, 100):
+        heading, row, *_ = on_a_terminal("failures", columns=columns).split("\n")
+        assert row[heading.index("LAST") :].startswith(f"{age}  ")
     assert "last met" not in hardwon("bootstrap", "--project", "reef").stdout
 
 

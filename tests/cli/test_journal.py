@@ -109,8 +109,8 @@ def test_bad_input_is_one_clear_line(words: list[object], said: str, hardwon: Ru
 def test_an_empty_journal_says_so(hardwon: Run) -> None:
     for words in (["similar", "x"], ["failures"], ["file", "x"], ["stats"]):
         done = hardwon("journal", *words)
-        assert (done.returncode, done.stdout) == (0, "")
-        assert done.stderr.count("\n") == 1
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("\n") == 1
     assert answer(hardwon, "similar", "x") == []
     block = hardwon("journal", "failures", "--block", "--run", "r")
     assert (block.returncode, block.stdout, block.stderr) == (0, "", "")

@@ -769,9 +769,11 @@ def test_a_row_that_stands_for_several_is_told_by_what_they_have_in_common() -> 
     conflicts = [f"CONFLICT (content): Merge conflict in {name}" for name in ("src/a.ts", "bun.lock", "src/deep/b.ts")]
     assert _in_common(conflicts) == "CONFLICT (content): Merge conflict in …"
     both = [*conflicts, "CONFLICT (add/add): Merge conflict in tide.py"]
-    assert _in_common(both) == "CONFLICT … Merge conflict in …"
+    assert _in_common(both) == both[0], "no stump without the words that tell"
     unformatted = [f"would reformat the whole file again ({name}.py)" for name in "ab"]
-    assert _in_common(unformatted) == "would reformat the whole file again …"
+    assert _in_common(unformatted) == "would reformat the whole file again"
+    unused = [f"{name}.cs(7,1): error IDE0005: Using directive is unnecessary" for name in "ab"]
+    assert _in_common([unused[0], f"{unused[1]}."]) == "error IDE0005: Using directive is unnecessary"
     assert _in_common([f"{name}.cs: error IDE0055: Fix formatting" for name in "ab"]).startswith("error IDE0055")
     assert _in_common(["a b", "c d"]) == "a b"
 

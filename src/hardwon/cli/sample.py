@@ -97,7 +97,8 @@ def sample(
     if output is None:
         typer.echo(text)
         if found and chosen is Layout.table:
-            say("Read one: `hardwon inspect ID`, or a file of `--format paths`. Let a model do it: `hardwon distil`")
+            say("Read one: `hardwon inspect ID`, or a file of `--format paths`.")
+            say("Let a model read the best: `hardwon distil`")
         return
     try:
         output.write_text(text + "\n", encoding="utf-8")
