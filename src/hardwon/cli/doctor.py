@@ -69,7 +69,7 @@ def doctor(
         for check in sorted(told, key=lambda check: (check.ok, not _is_news(check))):
             mark = "BAD " if not check.ok else "note" if _is_news(check) else "ok  "
             says = _NUMBER.sub(lambda found: f"{int(found[0]):,}", check.says)
-            say(f"{mark}  {check.name:<12} {says}", style=str if check.ok else red)
+            say(f"{mark} {check.name:<12} {says}", style=str if check.ok else red)
         if len(told) < len(checks):
             say(f"\n{count(len(checks) - len(told), 'check')} passed: `hardwon doctor --all`")
         if mendable:
@@ -136,12 +136,9 @@ def config(
         rows += [
             (entry, values[entry], origins[entry].replace("default", ""), settings.MEANINGS[entry]) for entry in within
         ]
-    is_set = any(row[2] for row in rows)
+    columns = (0, 1, 2, 3) if any(row[2] for row in rows) else (0, 1, 3)
     headings = ("SETTING", "VALUE", "SET IN", "MEANING")
-    if is_set:
-        table(headings, rows, spare=(2,))
-    else:
-        table((*headings[:2], headings[3]), [(*row[:2], row[3]) for row in rows])
+    table([headings[at] for at in columns], [[row[at] for at in columns] for row in rows])
 
 
 # Keeping the store whole: `backup`, `restore`.

@@ -114,7 +114,7 @@ def _print(found: Metrics, *, details: bool) -> None:
     group = ""
     for metric in told:
         value = figure(metric)
-        of = re.sub(r"s\b", "", metric.of, count=1) if metric.n == 1 and "," not in metric.of else metric.of
+        of = re.sub(r"s\b", "", metric.of, count=1) if metric.n == 1 and metric.of.count(",") < 2 else metric.of
         counted = of if value == f"{metric.n:,}" else f"{metric.n:,} {of}"
         few = metric.n < _FEWEST and metric.unit in _TELLS_NOTHING_OF_FEW
         cells: list[object] = [metric.group.upper() if metric.group != group else "", metric.title]

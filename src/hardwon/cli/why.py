@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -410,7 +411,13 @@ def _print_source(memory: Hardwon, source: dict[str, Any], said: str = "") -> No
         say(f"    {source['from']}")
     if source.get("command"):
         say(f"    $ {shown(source['command'], 120)}")
-    say(f"    {said}{shown(source['quote'], 300)}")
+    say(f"    {said}{shown(_unglued(source['quote']), 300)}")
+
+
+def _unglued(quote: str) -> str:
+    """Lines about the same file, each on its own: some were taken for one that a terminal had broken."""
+    file = re.match(r"\S+?\.\w+(?=[:(]\d)", quote)
+    return re.sub(rf"(?<=\w){re.escape(file[0])}(?=[:(]\d)", f"\n{file[0]}", quote) if file else quote
 
 
 def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:

@@ -89,7 +89,7 @@ class Change(NamedTuple):
         return "\n".join(difflib.unified_diff(old, new, before, after, lineterm=""))
 
 
-_ALIKE = 0.75
+_ALIKE = 0.5
 """What a name that was typed must share with the one that was meant."""
 
 
@@ -99,7 +99,8 @@ def agent_named(name: str) -> Agent:
         begun = [one for one in AGENTS if name and one.startswith(name)]
         parts = {part: one for one in AGENTS for part in (one, one.partition("-")[0])}
         alike = difflib.get_close_matches(name, parts, n=len(parts), cutoff=_ALIKE)
-        alike.sort(key=lambda part: part[:2] != name[:2])  # few mistype how a word begins
+        alike = [part for part in alike if part[0] == name[0]]  # few mistype how a word begins
+        alike.sort(key=lambda part: part[:2] != name[:2])
         meant = next(iter(begun or [parts[part] for part in alike]), "")
         raise NotFound(
             f"unknown agent '{name}': "
