@@ -129,6 +129,7 @@ def config(
         print_json({entry: {"value": values[entry], "from": loaded.origins[entry]} for entry in wanted})
         return
     origins = {entry: Path(loaded.origins[entry]).name for entry in wanted}
+    origins = {entry: "environment" if origin.startswith("HARDWON_") else origin for entry, origin in origins.items()}
     rows: list[tuple[object, ...]] = []
     for about, names in settings.GROUPS.items():
         within = [entry for entry in names if entry in wanted]

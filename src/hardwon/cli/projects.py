@@ -9,6 +9,8 @@ import typer
 from hardwon.cli.app import Json, count, day, print_json, say, shown, table
 
 app = typer.Typer()
+_MOST = 1000
+"""Failures that are counted, as `failures` counts them."""
 Name = Annotated[str, typer.Argument(help="Name, git remote, folder or id of a project.", show_default=False)]
 
 
@@ -25,16 +27,21 @@ def projects(
     if context.invoked_subcommand is not None:
         return
     from hardwon.api import Hardwon
+    from hardwon.api.failing import EVER
     from hardwon.clock import moment
-    from hardwon.store.projects import kinds_of_failures, newest_sessions
+    from hardwon.store.pages import Counted
+    from hardwon.store.pages import failing as counted
+    from hardwon.store.projects import newest_sessions
 
     with Hardwon() as memory:
         everything = memory.store.projects() if memory.exists else []
         known = [one for one in everything if all_ or one.status != "archived"]
         total = memory.store.totals()["sessions"] if everything else 0
-        newest, failed = (
-            (newest_sessions(memory.reading()), kinds_of_failures(memory.reading())) if known and not json else ({}, {})
-        )
+        newest = newest_sessions(memory.reading()) if known and not json else {}
+        failed = {
+            id: len(counted(memory.reading(), Counted(id, EVER, of_agents=False, muted=False), after=None, limit=_MOST))
+            for id in newest
+        }
     if json:
         print_json(known)
     elif not known:

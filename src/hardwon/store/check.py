@@ -105,12 +105,7 @@ def _sources(db: Database) -> list[Check]:
     return [
         Check("sources", True, f"{files} files seen, {damaged} damaged parts skipped"),
         *(
-            Check(
-                "refused",
-                True,
-                f"{count} {'file was' if count == 1 else 'files were'} not read: {why} "
-                f"({'such as ' if count > 1 else ''}{path})",
-            )
+            Check("refused", True, f"not read: {f'{count} files, such as ' if count > 1 else ''}{path}: {why}")
             for why, count, path in reasons
         ),
     ]

@@ -203,15 +203,6 @@ def newest_sessions(db: Database) -> dict[str, int]:
     return {str(project): int(at) for project, at in rows}
 
 
-def kinds_of_failures(db: Database) -> dict[str, int]:
-    """Project → how many different failures it met; without the errors of agents' own tools."""
-    rows = db.query(
-        "SELECT p.project, count(*) FROM failure_in_project p JOIN failure f ON f.id = p.failure "
-        "WHERE f.family <> 'agent' GROUP BY p.project"
-    )
-    return {str(project): int(number) for project, number in rows}
-
-
 def paths_touched(db: Database, project: str, name: str) -> list[str]:
     """The files of a project with this name that sessions touched."""
     rows = db.query(
