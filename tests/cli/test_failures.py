@@ -340,11 +340,11 @@ def test_an_error_takes_two_lines_of_the_list_at_most(hardwon: Run, tmp_path: Pa
     hardwon("harvest", tmp_path / "logs")
     listed = on_a_terminal("failures").rstrip()
     assert len(listed.split("\n")) == 3
-    assert "word39" not in listed
-    assert "word39" in on_a_terminal("failures", "--limit", "5"), "there all of it is shown"
+    assert "word20" not in listed
+    assert "word20" in on_a_terminal("failures", "--limit", "5"), "there all of it is shown"
 
 
-@pytest.mark.parametrize(("days", "age"), [(100, "3 mo"), (3, "3 d")])
+@pytest.mark.parametrize(("days", "age"), [(100, "3 mo"), (3, "[23] d")])
 def test_the_list_says_how_old_each_failure_is(hardwon: Run, tmp_path: Path, days: int, age: str) -> None:
     then = datetime.now(UTC) - timedelta(days=days)
     session = ClaudeSession(day=then.day, month=then.month).run("pytest -q", MISSING, exit_code=1)
@@ -355,7 +355,7 @@ def test_the_list_says_how_old_each_failure_is(hardwon: Run, tmp_path: Path, day
     hardwon("harvest", "--mine", tmp_path / "logs")
     for columns in (80, 100):
         heading, row, *_ = on_a_terminal("failures", columns=columns).split("\n")
-        assert row[heading.index("LAST") :].startswith(f"{age}  ")
+        assert re.match(f"{age}  ", row[heading.index("LAST") :])
     assert "last met" not in hardwon("bootstrap", "--project", "reef").stdout
 
 

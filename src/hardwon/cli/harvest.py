@@ -111,7 +111,7 @@ def harvest(
         if json:
             print_json(_contract(report, explain=explain) | ({"llm": distilled} if llm else {}))
             return
-        _summary(report, memory.store.totals(), known, _looked(clone) if clone or all_ else "")
+        _summary(memory, report, known, _looked(clone) if clone or all_ else "")
         if explain:
             _explain(report)
         if distilled is not None:
@@ -234,7 +234,10 @@ def _looked(git: Path | None) -> str:
     return f" on this machine: looked where these keep theirs: {', '.join(agents)}"
 
 
-def _summary(report: Report, totals: dict[str, int], known: dict[str, int], looked: str) -> None:
+def _summary(memory: Hardwon, report: Report, known: dict[str, int], looked: str) -> None:
+    from hardwon.store.failures import fixes_told
+
+    totals = memory.store.totals()
     if report.sessions:
         say(
             f"Read {read_now(report, totals['sessions'], known.get('sessions', 0))} in {report.seconds:.1f} s"
@@ -277,7 +280,7 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int], look
     say(
         f"In all: {count(totals['sessions'], 'session')}{helpers}, {count(totals['messages'], 'message')}; "
         f"{count(distinct, 'error')}, each once a session, of which {before:,}{share} had come up before; "
-        f"{count(totals['lessons'], 'lesson')}, {count(totals['fixes'], 'fix', 'fixes')}; "
+        f"{count(totals['lessons'], 'lesson')}, {count(totals['fixes'], 'fix', 'fixes')} ({fixes_told(memory.reading()):,} told to agents); "
         f"{count(totals['redactions'], 'secret or name', 'secrets and names')} redacted"
         + (f"; {count(damaged, 'damaged part of a file', 'damaged parts of files')} not read." if damaged else ".")
     )

@@ -43,7 +43,7 @@ _COMMITS_SHOWN = 3
 _CHARACTERS_PER_CALL, _WHOLE_CALLS = 160, 10_000
 _SAYING_NOTHING = ("generic", "usage")
 """Families whose names help nobody."""
-_PLACES_SHOWN, _MOST_PAIRS_SHOWN, _ALIKE_SHOWN = 2, 3, 2
+_PLACES_SHOWN, _MOST_PAIRS_SHOWN = 2, 3
 _TAUGHT_SHOWN = 5
 """Of the failures of a session, and of its lessons."""
 _TO_READ_ONE = "  To read one: `hardwon inspect SESSION --message NUMBER`"
@@ -320,10 +320,9 @@ def _worth_telling(row: Failure, *, all: bool) -> list[Fix]:
 def _tell_alike(memory: Hardwon, row: Failure, listed: Failing, *, all: bool) -> None:
     """Which of those that lists show as one row it is, and what fixed others where nothing fixed this one."""
     others = [one for one in listed.alike if one.id != row.id]
-    named = ", ".join(short(memory, one.id) for one in others[:_ALIKE_SHOWN])
-    more = ", …" if len(others) > _ALIKE_SHOWN else ""
     say(f"  this one {_often(row)}, last met {age(row.last_seen)}: {shown(error_of(row))}")
-    say(f"  {len(others)} like it:{'' if all else f' {named}{more}'}")
+    lead = f"  {len(others)} like it:"
+    say(lead if all else f"{lead} {cut(', '.join(short(memory, one.id) for one in others), room() - len(lead) - 1)}")
     for one in others if all else ():
         say(f"    {short(memory, one.id)}  {_often(one)}: {shown(error_of(one))}")
     fix = None if row.fixes else best(listed.failure)

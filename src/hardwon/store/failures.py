@@ -653,6 +653,11 @@ def totals(db: Database) -> dict[str, int]:
     }
 
 
+def fixes_told(db: Database) -> int:
+    """Without those that wait for a person, and those that no one shall be told."""
+    return int(db.query("SELECT count(*) FROM fix WHERE status = 'active'")[0][0])
+
+
 def _encode(steps: tuple[Step, ...]) -> str:
     return msgspec.json.encode(steps).decode()
 
