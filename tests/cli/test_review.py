@@ -442,7 +442,7 @@ def test_typed_sentences_are_gone_through_with_the_same_keys_and_undo(home: Path
     assert first in terminal.until("q quit")
     assert statuses(home) == {}, "what was taken back leaves nothing but its history"
     assert "no longer used" not in hardwon("lessons").stdout
-    assert "; 0 lessons, " in hardwon("harvest", "--all").stdout
+    assert "; 0 lessons; " in hardwon("harvest", "--all").stdout
     terminal.press("n")
     terminal.until("2 of 2")
     terminal.until("q quit")

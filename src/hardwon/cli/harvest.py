@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MAX_EXPLAINED = 20
 _NOTES_SHOWN = 5
+_PROJECTS_NAMED = 3
 _ELSEWHERE = re.compile(r"[a-z][a-z+]+://|[\w.-]+@[\w.-]+:")
 """How the address of a repository begins that is no folder."""
 _EMBEDDING_SECONDS = 15.0
@@ -235,12 +236,15 @@ def _looked(git: Path | None) -> str:
 
 
 def _summary(memory: Hardwon, report: Report, known: dict[str, int], looked: str) -> None:
+    from hardwon.store import projects
     from hardwon.store.failures import fixes_told
 
-    totals = memory.store.totals()
+    totals, names = memory.store.totals(), projects.names(memory.reading())
     if report.sessions:
+        named = [shown(names[id]) for id in report.projects if names.get(id)]
+        of = f" of {', '.join(named)}" if 0 < len(named) <= _PROJECTS_NAMED else ""
         say(
-            f"Read {read_now(report, totals['sessions'], known.get('sessions', 0))} in {report.seconds:.1f} s"
+            f"Read {read_now(report, totals['sessions'], known.get('sessions', 0))}{of} in {report.seconds:.1f} s"
             + (f", skipped {count(report.skipped, 'unchanged file')}" if report.skipped else "")
             + "."
         )
@@ -276,14 +280,16 @@ def _summary(memory: Hardwon, report: Report, known: dict[str, int], looked: str
     distinct, before = totals["distinct_errors"], totals["seen_before"]
     share = f" ({before / distinct:.0%})" if distinct else ""
     helpers = f" with {count(totals['subagents'], 'sub-agent')}" if totals["subagents"] else ""
-    damaged = totals["damaged"]
-    say(
-        f"In all: {count(totals['sessions'], 'session')}{helpers}, {count(totals['messages'], 'message')}; "
-        f"{count(distinct, 'error')}, each once a session, of which {before:,}{share} had come up before; "
-        f"{count(totals['lessons'], 'lesson')}, {count(totals['fixes'], 'fix', 'fixes')} ({fixes_told(memory.reading()):,} told to agents); "
-        f"{count(totals['redactions'], 'secret or name', 'secrets and names')} redacted"
-        + (f"; {count(damaged, 'damaged part of a file', 'damaged parts of files')} not read." if damaged else ".")
-    )
+    damaged = count(totals["damaged"], "damaged part of a file", "damaged parts of files")
+    lines = [
+        f"In all: {count(totals['sessions'], 'session')}{helpers}, {count(totals['messages'], 'message')}",
+        f"{count(distinct, 'error')}, each once a session, of which {before:,}{share} had come up before",
+        count(totals["lessons"], "lesson"),
+        f"{count(totals['fixes'], 'fix', 'fixes')}, {fixes_told(memory.reading()):,} of them told to agents",
+        f"{count(totals['redactions'], 'secret or name', 'secrets and names')} redacted",
+        *([f"{damaged} not read"] if totals["damaged"] else []),
+    ]
+    say(f"{'; '.join(lines)}.")
 
 
 def _added(totals: dict[str, int], known: dict[str, int]) -> str:

@@ -509,7 +509,7 @@ def _sections(memory: Hardwon, screen: _Screen, *, examples: bool) -> _Sections:
     failing = []
     for one in screen.failing:
         row = one.failure
-        error = f"in {len(one.alike)} places: {row_of(one).partition(': ')[2]}" if one.alike else row_of(one)
+        error = row_of(one)
         found = worked(row)
         young = found.replace(f", {last_met(row.last_seen)}", "", 1)  # where the fix itself needs the room
         tokens = thousands(screen.tokens[row.id])
