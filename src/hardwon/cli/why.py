@@ -416,7 +416,7 @@ def _print_source(memory: Hardwon, source: dict[str, Any], said: str = "") -> No
 def _unglued(quote: str) -> str:
     """Lines about the same file, each on its own: some were taken for one that a terminal had broken."""
     file = re.match(r"\S+?\.\w+(?=[:(]\d)", quote)
-    return re.sub(rf"(?<=\w){re.escape(file[0])}(?=[:(]\d)", f"\n{file[0]}", quote) if file else quote
+    return re.sub(rf"(?<=\w)(?={re.escape(file[0])}[:(]\d)", "\n", quote) if file else quote
 
 
 def _session(memory: Hardwon, id: str) -> tuple[list[str], str]:
