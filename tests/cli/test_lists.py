@@ -269,3 +269,16 @@ def test_errors_of_one_file_that_were_glued_are_shown_apart(hardwon: Run, tmp_pa
     shown = hardwon("why", known["id"]).stdout
     assert lines[0] in shown
     assert "Pointercache" not in shown
+
+
+def test_why_cuts_no_command_that_one_may_want_to_type(hardwon: Run, tmp_path: Path) -> None:
+    tests = " ".join(f"tests/gauges/test_{name}.py::test_reef" for name in "abcdef")
+    session = ClaudeSession("s1").run(
+        f"pytest -q {tests}", "E   ModuleNotFoundError: No module named 'tide'", exit_code=1
+    )
+    session.run("uv sync --extra tide", "ok").run(f"pytest -q {tests}", "6 passed").write(tmp_path)
+    hardwon("harvest", "--mine", tmp_path)
+    (known,) = json.loads(hardwon("failures", "--json").stdout)
+    for columns in (80, 200):
+        seen = "".join(on_a_terminal("why", known["id"], columns=columns).split())
+        assert seen.count(f"$pytest-q{tests}".replace(" ", "")) >= 2, "where it failed, and where it passed"

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _CHARACTERS_PER_COMMIT = 12
 _COMMITS_SHOWN = 3
-_CHARACTERS_PER_CALL, _WHOLE_CALLS = 160, 10_000
+_LONGEST_CALL = 1000
 _SAYING_NOTHING = ("generic", "usage")
 """Families whose names help nobody."""
 _PLACES_SHOWN, _MOST_PAIRS_SHOWN = 2, 3
@@ -379,7 +379,7 @@ def both_ends(memory: Hardwon, fix: Fix, ends: FixEvidence) -> Iterator[str]:
     from hardwon.model.failure import GOT_PAST
 
     both = shown(ends.failing), shown(ends.passing)
-    most = max(_CHARACTERS_PER_CALL, 2 * room()) if room() < _WHOLE_CALLS else _WHOLE_CALLS
+    most = min(4 * room(), _LONGEST_CALL)
     failed, passed = (one or shown(call, most) for one, call in zip(apart(*both, most), both, strict=True))
     own = short(memory, ends.session)
     yield f"failed    {own} message {ends.failing_message}: $ {failed}"
