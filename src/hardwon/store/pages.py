@@ -341,9 +341,10 @@ def holds_nothing(db: Database) -> bool:
     return not any(db.query(f"SELECT 1 FROM {name} LIMIT 1") for name in ("session", "attempt", "failure", "lesson"))
 
 
-def last_session(db: Database) -> int:
+def last_session(db: Database, project: str | None) -> int:
     """When the newest session began; 0 without any."""
-    rows = db.query("SELECT started_at FROM session ORDER BY started_at DESC LIMIT 1")
+    where = Conditions().equal("project", project)
+    rows = db.query(f"SELECT started_at FROM session {where.sql} ORDER BY started_at DESC LIMIT 1", where.values)
     return int(rows[0][0]) if rows else 0
 
 
@@ -379,9 +380,9 @@ def totals(db: Database, project: str | None) -> dict[str, int]:
 
 
 def said_again(db: Database, project: str | None, limit: int) -> list[StoredLesson]:
-    """What people told agents in more than one session, the most often said first."""
+    """What people told agents again, in another session or in the same, the most often said first."""
     where = Conditions().equal("project", project)
-    where.add("status = 'active' AND trust = 'human' AND source_count > 1")
+    where.add("status = 'active' AND trust = 'human' AND (source_count > 1 OR rule = 'said-again')")
     order = "ORDER BY source_count DESC, last_confirmed DESC, id LIMIT ?"
     return _lessons(db, f"{where.sql} {order}", [*where.values, limit])
 

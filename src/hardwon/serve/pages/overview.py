@@ -53,9 +53,9 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
     with reading(request) as memory:
         if not memory.exists or browse.holds_nothing(memory):
             return frame.shown("welcome.html", request, memory, work=of_home(memory.home, "harvest"))
-        newest = browse.last_session(memory)
-        last = newest or now()  # what was brought over has no session
         holder = frame.holder(request, memory, project)
+        newest = browse.last_session(memory, project=holder)
+        last = newest or now()  # what was brought over has no session
         period = last_month(memory, holder)
         between = (period.since, period.until)
         limited = permissions.of(request).limited
