@@ -30,7 +30,7 @@ _OF_ALL = re.compile(r"\w in \d+ of (\d+) sessions(?! about| with)")
 _LAST = re.compile(r"(.*?), last ([^;]+)(.*)$")
 _RAN = re.compile(
     r"(?:(?P<purpose>[\w-]+): )?(?:ran|failed) in (?P<ran>\d+) of \d+ sessions"
-    r"(?:: (?P<failed>\d+) saw it fail, (?P<passed>\d+) saw it pass|, passed in all|(?P<never>, never worked))?"
+    r"(?:: passed in (?P<passed>\d+), failed in (?P<failed>\d+)|, passed in all|(?P<never>, never worked))?"
     r"(?:, last (?P<last>.+))?$"
 )
 """What the map says of files, and of commands."""
