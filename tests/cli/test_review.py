@@ -491,7 +491,7 @@ def test_every_sentence_that_waits_is_counted_and_fragments_come_last(home: Path
     assert len(waiting) == 62
     assert {text.partition(" ")[0] for text in waiting[:60]} == {"Use"}
     assert {"this time" in text or text.startswith("That") for text in waiting[60:]} == {True}
-    assert "decide on 20 sentences" in hardwon("up").stdout
+    assert "pick rules from 20 sentences" in hardwon("up").stdout
     assert "42 less likely ones are left out" in hardwon("review", "--said", "--list").stderr
 
 
@@ -518,7 +518,8 @@ def test_the_sentences_are_told_of_beside_the_lessons_that_wait(home: Path, tmp_
     hardwon("harvest", "--mine", ClaudeSession().user("plan").says("ok").user(rule).says("Done.").write(tmp_path))
     hardwon("remember", "Use files rather than a server.", "--candidate", "--project", "reef")
     said = hardwon("up").stdout
-    assert "decide on 1 lesson, 1 sentence" in said
+    assert "decide on 1 lesson\n" in said
+    assert "pick rules from 1 sentence that you typed" in said
     terminal = Terminal()
     terminal.until("q quit")
     terminal.press("q")
@@ -606,10 +607,11 @@ def test_what_up_advises_for_a_project_is_counted_in_it_and_names_it(
     lagoon.run("tide fill", "fatal: no gauge found", exit_code=2)
     lagoon.user("Make sure to run `make lint` on every change of the schema").says("Done.")
     hardwon("harvest", "--mine", lagoon.write(tmp_path))
-    assert f"decide on {len(waiting) + 1} lessons" in hardwon("up").stdout
+    assert f"decide on {len(waiting) + 1} lessons of all projects\n" in hardwon("up").stdout
     said = " ".join(hardwon("up", "-p", "lagoon").stdout.partition("Next:")[2].split())
     assert "hardwon failures -p lagoon everything" in said
-    assert "hardwon review -p lagoon decide on 1 lesson, 1 sentence" in said
+    assert "hardwon review -p lagoon decide on 1 lesson" in said
+    assert "hardwon review --said -p lagoon pick rules from 1 sentence" in said
 
 
 def test_fixes_that_wait_are_counted_and_listed_as_why_offers_them(hardwon: Run, tmp_path: Path) -> None:
@@ -620,8 +622,8 @@ def test_fixes_that_wait_are_counted_and_listed_as_why_offers_them(hardwon: Run,
     (fix,) = [one for one in json.loads(hardwon("review", "--list", "--json").stdout) if one["kind"] == "fix"]
     assert (fix["text"], fix["untrusted"]) == ("run `docker start tides`", "seen once, and the error does not name it")
     assert "run `docker start tides`" in hardwon("review", "--list").stdout
-    assert "Waiting for review: 1 fix (`hardwon review --list`)." in hardwon("status").stdout
-    assert "hardwon review --list" in hardwon("up").stdout
+    assert "Waiting for review: 1 fix (`hardwon review --everywhere`)." in hardwon("status").stdout
+    assert re.search(r"hardwon review +decide on 1 fix\n", hardwon("up").stdout)
     known = {one["command"]: one for one in json.loads(hardwon("failures", "--json").stdout)}
     hidden = known["tide post --b"]
     assert len(hidden["fixes"]) == 1

@@ -277,7 +277,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         say(f"\nNo agent uses Hardwon yet. To start: `hardwon install {first}`.")
-    how = " (`hardwon review --list`)" if waiting.all else ""
+    how = " (`hardwon review --everywhere`)" if waiting.all else ""
     say(f"\nKnown: {count(known, 'session')} (`hardwon up` reads new ones).")
     say(f"Waiting for review: {waiting.said}{how}.")
     by = "off (run `hardwon distil` yourself)" if distils == "off" else f"{distils} reads each session when it ends"
@@ -285,7 +285,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if measures:
         say(_MEASURES)
     else:
-        say("Experiment (do the lines help?): off, nothing is withheld (`hardwon config experiment on`).")
+        say("Experiment (does the briefing help?): off, nothing is withheld (`hardwon config experiment on`).")
 
 
 def here() -> list[Installed]:

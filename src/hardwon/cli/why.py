@@ -55,7 +55,7 @@ _LEARNED_FROM = {
     "user-directive": "what the user wants always, never, or instead",
     "user-correction": "what the user said after stopping the agent",
     "users-language": "the language that the user writes",
-    "said-again": "what the user had to say in several sessions",
+    "said-again": "what the user had to say more than once",
     "agent-decision": "an agent's words on what was decided",
     "fixed-by-command": "a command that failed and then worked",
     "missing-command": "a program that several sessions called and that is not there",
