@@ -601,6 +601,34 @@ def test_up_says_why_what_keeps_failing_is_not_told(two_projects: Run) -> None:
         assert " ".join(reason.split()) in " ".join(listed.stdout.split())
 
 
+def test_sessions_stay_in_the_project_where_they_are_known(
+    hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second checkout has the same histories; only a fuller copy is another matter, and that is said."""
+
+    def kept() -> dict[str, int]:
+        return {one["name"]: one["sessions"] for one in json.loads(hardwon("projects", "--json").stdout)}
+
+    words = HEAD + turn("fix the tide table", who="User") + turn("Done.")
+    first, *copies = (
+        tmp_path / name / ".specstory" / "history" / "2026-10-01_10-00-12Z-tides.md"
+        for name in ("reef", "a", "b", "c", "d")
+    )
+    for file in (first, *copies):
+        file.parent.mkdir(parents=True)
+        file.write_text(f"{words}\n<!-- {file} -->\n")
+    hardwon("harvest", first.parent, "--mine")
+    monkeypatch.chdir(tmp_path)
+    assert "SpecStory session" not in hardwon("up").stdout, "nothing new would be learned from them"
+    for copy in copies:
+        said = hardwon("harvest", copy.parent, "--mine").stdout
+        assert said.startswith("Nothing new.\n1 session in two files: of each the fuller copy counts.")
+        assert {name: number for name, number in kept().items() if number} == {"reef": 1}
+    copies[0].write_text(words + turn("and the maps", who="User") + turn("Done, too."))
+    assert "1 session moved to the project of the fuller copy" in hardwon("harvest", copies[0].parent, "--mine").stdout
+    assert {name: number for name, number in kept().items() if number} == {"a": 1}
+
+
 def test_what_lies_in_folders_below_is_offered_until_it_was_read(
     hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

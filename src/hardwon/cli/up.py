@@ -51,8 +51,9 @@ if TYPE_CHECKING:
     from hardwon.api.failing import Failing
     from hardwon.harvest.rules.said import Habit
     from hardwon.harvest.walk import Progress, Report
-    from hardwon.model.nouns import Bootstrap, Lesson, Line, Project
+    from hardwon.model.nouns import Bootstrap, Line, Project
     from hardwon.store.failures import Met
+    from hardwon.store.lessons import StoredLesson
 
 _FIRST_BYTES = 4_000_000
 """What is read at a time before the first screen is shown: the newest sessions. Larger files come afterwards."""
@@ -106,7 +107,7 @@ class _Screen(NamedTuple):
     untold: Counter[str]
     """Why some of them are not told → how many."""
     tokens: dict[str, int]
-    said_again: Sequence[Lesson]
+    said_again: Sequence[StoredLesson]
     habits: Sequence[Habit]
     met: Met
     another: str = ""
@@ -397,7 +398,10 @@ def _if_not_known(memory: Hardwon, screen: _Screen) -> str:
 
 def _unread_below(memory: Hardwon) -> tuple[str, int]:
     """The command that reads the histories of projects one or two folders below this one, and how many are unread."""
+    from hardwon.harvest.learn import VERSION
     from hardwon.sessions.checkpoints import HISTORY, histories
+    from hardwon.store.sessions import known_files
+    from hardwon.text.normalise import base_name, tilde
 
     found = {
         pattern: [path for place in glob(pattern) for path in histories(place.removesuffix(HISTORY))]
@@ -407,7 +411,10 @@ def _unread_below(memory: Hardwon) -> tuple[str, int]:
     paths = [path.absolute() for pattern in there for path in found[pattern]]
     if not paths:
         return "", 0
-    unread = len(paths) - len(memory.sessions.harvested(paths))
+    known = known_files(memory.reading(), VERSION) if memory.exists else {}
+    names, done = {base_name(name) for name in known}, memory.sessions.harvested(paths)
+    copies = [path for path in paths if path.name in names and tilde(str(path)) not in known]  # of what is known
+    unread = len({*paths} - done - {*copies})
     places = there[0] if len(there) == 1 else f"{{*,*/*}}/{HISTORY}"
     return f"hardwon harvest {places} --mine", unread
 
@@ -536,7 +543,7 @@ def _sections(memory: Hardwon, screen: _Screen, *, examples: bool) -> _Sections:
         said = [_Row("", f"Nothing in several sessions.{once}")]
     lines = _likeliest_first(screen.briefing)
     told = [
-        _Row(short(memory, one.id), one.fix or one.text, or_else=one.text, lead=one.error if one.fix else "")
+        _Row(short(memory, one.id), f"{one.fix or one.text}", or_else=one.text, lead=one.error if one.fix else "")
         for one in lines
     ]
     told += [_Row("", text) for text in _told_lines(screen.briefing) if text not in {one.text for one in lines}]
