@@ -612,7 +612,7 @@ def test_sessions_stay_in_the_project_where_they_are_known(
     words = HEAD + turn("fix the tide table", who="User") + turn("Done.")
     first, *copies = (
         tmp_path / name / ".specstory" / "history" / "2026-10-01_10-00-12Z-tides.md"
-        for name in ("reef", "a", "b", "c", "d")
+        for name in ("reef", *"abcdefghijkl")
     )
     for file in (first, *copies):
         file.parent.mkdir(parents=True)

@@ -275,7 +275,7 @@ def question(text: str, *, err: bool = False) -> str:
 
 def confirmed(text: str, *, err: bool = False, more: tuple[str, str, Callable[[], None]] | None = None) -> bool:
     """Whether a person says yes; what is no answer is told the choices. `more`: a key, what it shows, and how."""
-    choices = f"y/N/{more[0]}" if more else "y/N"
+    choices = f"y/N, {more[0]}: show {more[1]}" if more else "y/N"
     asked = question(text, err=err)
     while True:
         answer = str(typer.prompt(f"{asked} [{choices}]", default="n", show_default=False, err=err)).strip().lower()

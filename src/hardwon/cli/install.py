@@ -105,10 +105,12 @@ def _summary(agent: Agent, where: Where) -> str:
     moments = [at[event] for event in dict.fromkeys(map(event_of, hooks)) if event in at]
     if not moments:
         return f"This adds Hardwon to {names}.\n"
-    what = "a plugin" if isinstance(files[0], OwnFile) else count(len(hooks), "hook")
+    is_plugin = isinstance(files[0], OwnFile)
+    what = "a plugin" if is_plugin else count(len(hooks), "hook")
+    calls, stop = ("It calls", "it stops") if is_plugin else ("They call", "they stop")
     return (
-        f"This adds {what} to {names}, to run when {', '.join(moments[:-1])} and {moments[-1]}. "
-        f"It calls {interpreter(hooks[0])}: keep that folder, or it silently stops.\n"
+        f"This adds {what} to {names}, for these moments: {', '.join(moments)}. "
+        f"{calls} {interpreter(hooks[0])}: if that is deleted, {stop} without a word.\n"
         + (
             f"HARDWON_HOME is set: the hooks will use the store in {short_path(str(_home()))}.\n"
             if os.environ.get("HARDWON_HOME")

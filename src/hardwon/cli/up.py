@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from hardwon.api.failing import Failing
     from hardwon.harvest.rules.said import Habit
     from hardwon.harvest.walk import Progress, Report
+    from hardwon.model.lesson import StoredLesson
     from hardwon.model.nouns import Bootstrap, Line, Project
     from hardwon.store.failures import Met
-    from hardwon.store.lessons import StoredLesson
 
 _FIRST_BYTES = 4_000_000
 """What is read at a time before the first screen is shown: the newest sessions. Larger files come afterwards."""
