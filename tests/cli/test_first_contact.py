@@ -706,3 +706,19 @@ def test_what_git_does_every_day_is_not_among_a_projects_commands(hardwon: Run, 
     assert "git" not in (said := hardwon("map", "-p", "reef").stdout)
     assert "pytest" in said
     assert "git commit" in hardwon("map", "-p", "reef", "--json").stdout
+
+
+def test_what_is_not_told_is_listed_by_reason_and_fits_the_screen(hardwon: Run, tmp_path: Path) -> None:
+    names = [f"{letter}{letter}-reef" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    for at, name in enumerate(names):
+        session = ClaudeSession(name, day=1 + at, month=1).user("Tag it.").run("cat tags", "ok")
+        session.run(f"make {name}", f"fatal: no tag of {name} found", exit_code=2)
+        hardwon("harvest", "--mine", session.write(tmp_path / "logs"))
+    found = json.loads(hardwon("bootstrap", "-p", "reef", "--json").stdout)["left_out"]
+    often = max(sum(one["reason"] == other["reason"] for other in found) for one in found)
+    assert often > 20
+    piped = hardwon("bootstrap", "-p", "reef", "--left-out").stdout
+    assert [f"no tag of {name} found" in piped for name in names].count(True) == len(found)
+    screen = on_a_terminal("bootstrap", "-p", "reef", "--left-out")
+    assert f"({often}):" in screen
+    assert 15 < len(screen.strip().split("\n")) < 22, "there is room for what is said below"

@@ -13,6 +13,7 @@ import pytest
 
 from hardwon import Hardwon, SimilarLesson
 from hardwon.recall import minilm
+from hardwon.serve import browse
 from tests.conftest import ClaudeSession, Run
 from tests.forked import COMMANDS
 from tests.sessions.test_specstory_layouts import HEAD, asked, turn
@@ -443,6 +444,11 @@ def test_typed_sentences_are_gone_through_with_the_same_keys_and_undo(home: Path
     assert statuses(home) == {}, "what was taken back leaves nothing but its history"
     assert "no longer used" not in hardwon("lessons").stderr
     assert "lessons           0" in hardwon("harvest", "--all").stdout
+    with Hardwon(home) as memory:
+        (one,) = memory.sessions.list()
+        assert (browse.taught(memory, [one.id]), browse.marks(memory, one.id)) == ({}, [])
+        assert memory.bootstrap("reef").left_out == ()
+    assert "Lessons drawn from it: nothing" in hardwon("why", one.id).stdout
     terminal.press("n")
     terminal.until("2 of 2")
     terminal.until("q quit")
@@ -714,8 +720,32 @@ def test_the_list_of_what_waits_says_how_to_decide_with_an_id_of_it_at_every_wid
     assert f"`hardwon why {id}`" in said
     lesson = "Use files rather than a server for the gauges of the northern reef."
     hardwon("remember", lesson, "--candidate", "--project", "reef")
-    heading = on_a_terminal("review", "--list").split("\n")[0].split()
+    lessons, heading, *_ = on_a_terminal("review", "--list").split("\n")
+    assert lessons.strip() == "1 lesson:"
     assert ("PROJECT" in heading, "TRUST" in heading) == (True, False), "whose it is matters more"
+    assert "untrusted" not in on_a_terminal("review", "--list", columns=200), "no word that accuses"
+    assert "1 fix:" in said_of_all(on_a_terminal("review", "--list"))
+
+
+def said_of_all(screen: str) -> str:
+    return " ".join(screen.split())
+
+
+def test_the_list_of_what_waits_names_the_sentences_too_and_those_of_one_project_name_it_not(
+    hardwon: Run, tmp_path: Path
+) -> None:
+    hardwon("harvest", "--mine", a_fix_that_waits(tmp_path, "reef"))
+    session = ClaudeSession("typed", cwd=str(tmp_path / "reef")).user("look at the reef").says("ok")
+    for at in range(20):
+        session.user(f"Use `chart{at}` for the maps of harbour number {at * 7}, not `zip{at}`").says("Done.")
+    hardwon("harvest", "--mine", session.write(tmp_path / "logs"))
+    assert "20 sentences of yours that may be a rule: `hardwon review --said`" in hardwon("review", "--list").stderr
+    seen = on_a_terminal("review", "--said", "--list")
+    assert 15 < len(seen.strip().split("\n")) < 21, "there is room for what is said below"
+    assert "PROJECT" not in seen
+    piped = hardwon("review", "--said", "--list")
+    assert len(piped.stdout.strip().split("\n")) == 21
+    assert "`--drop-said ID`" in piped.stderr
 
 
 def test_why_of_a_session_tells_what_failed_what_worked_and_what_was_learned(hardwon: Run, tmp_path: Path) -> None:

@@ -481,15 +481,12 @@ ENDED = {
 
 def cost_of(cost: Estimate) -> str:
     """What it would cost to let a model read the sessions."""
-    money = (
-        f", {cost.cost:.2f} at the configured prices"
-        if cost.cost
-        else " (to see it in money, set what a million of them costs: `hardwon config llm_price_in N`)"
-    )
+    tokens = round(cost.tokens, 2 - len(f"{cost.tokens}"))
+    money = f", {cost.cost:.2f} at the configured prices" if cost.cost else ""
+    set_price = "" if money else "\nIn money: `hardwon config llm_price_in PRICE` (of a million), then this again."
     return (
-        f"{cost.sessions:,} sessions and sub-agents in {count(cost.projects, 'project')}: "
-        f"{count(cost.questions, 'question')} to the model, each with as many sessions as fit; "
-        f"about {cost.tokens:,} tokens in all{money}, {cost.share:.1%} of the size of these sessions."
+        f"{cost.sessions:,} sessions and sub-agents of {count(cost.projects, 'project')}: "
+        f"{count(cost.questions, 'question')}, about {tokens:,} tokens{money}.{set_price}"
     )
 
 

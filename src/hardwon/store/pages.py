@@ -430,7 +430,8 @@ def taught(db: Database, sessions: Sequence[str]) -> dict[str, int]:
     """Session → how many lessons and fixes were drawn from it."""
     named = marks_for(sessions)
     rows = db.query(
-        f"SELECT source, count(*) FROM (SELECT source, lesson FROM lesson_source WHERE source IN ({named}) UNION ALL "
+        f"SELECT source, count(*) FROM (SELECT source, lesson FROM lesson_source WHERE source IN ({named}) "
+        f"AND lesson NOT IN (SELECT id FROM lesson WHERE {lessons.TAKEN_BACK}) UNION ALL "
         f"SELECT source, fix FROM fix_evidence WHERE source IN ({named})) taught GROUP BY source",
         [*sessions, *sessions],
     )
@@ -458,7 +459,7 @@ def marks_of_session(db: Database, session: str) -> list[Mark]:
         "SELECT o.message_index, 'error', f.id, coalesce(nullif(f.words, ''), f.signature) FROM occurrence o "
         "JOIN failure f ON f.id = o.failure WHERE o.source = ? UNION ALL "
         "SELECT s.message_index, 'lesson', l.id, l.text FROM lesson_source s JOIN lesson l ON l.id = s.lesson "
-        "WHERE s.source = ?",
+        f"WHERE s.source = ? AND l.id NOT IN (SELECT id FROM lesson WHERE {lessons.TAKEN_BACK})",
         (session, session),
     )
     fixes = db.query(

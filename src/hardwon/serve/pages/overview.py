@@ -13,6 +13,7 @@ from litestar.params import Parameter
 
 from hardwon.api import Hardwon
 from hardwon.api.failing import EVER, failing
+from hardwon.briefing.policy import against_failure
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.harvest.distil.chosen import OFF, installed
 from hardwon.harvest.rules.said import habits
@@ -151,7 +152,8 @@ def briefing(
             )
             asked = bool(task) or wanted != memory.config.budget
             told = memory.bootstrap(holder, agent=agent, task=task, budget=wanted, only_here=here) if asked else usual
-        left_out = told.left_out[:50] if told else ()
+        untold = [one for one in told.left_out if one.reason != against_failure("agent")] if told else []
+        left_out = untold[:50]
         words = browse.words_of(memory, [one.id for one in left_out])
         return frame.shown(
             "briefing.html",
@@ -170,6 +172,7 @@ def briefing(
                 for one in left_out
                 if one.id in words
             ],
+            untold=len(untold),
             usual=usual,
             asked=told is not usual,
             same=told is not None and usual is not None and told.text == usual.text,
