@@ -26,6 +26,7 @@ from hardwon.serve.pages.failures import Period, last_month, monday, told
 from hardwon.serve.pages.frame import page, url
 from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
+from hardwon.store.hook_data import briefed_lately
 from hardwon.store.pages import Counted
 from hardwon.text.shown import ago, estimate
 from hardwon.text.words import terms
@@ -74,7 +75,8 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
             model="" if limited or memory.config.distil != OFF else next(iter(installed()), ""),
             experiment=browse.experiment(memory, project=holder),
             verdicts=VERDICTS,
-            **{name: value for name, value in sums.items() if name != "failing"},
+            briefed=sums["briefed"] + briefed_lately(str(memory.home), holder),
+            **{name: value for name, value in sums.items() if name not in ("failing", "briefed")},
         )
 
 
