@@ -560,19 +560,19 @@ def test_a_list_is_of_this_folders_project_unless_all_are_asked_for(two_projects
     here = two_projects(*command.split())
     assert "shoal" in here.stdout
     assert "reef" not in here.stdout
-    assert "Of shoal alone. Of all projects: add `--everywhere`" in here.stderr
+    assert "Only shoal. All projects: `--everywhere`" in here.stderr
     for everything in (two_projects(*command.split(), "--everywhere"), two_projects(*command.split(), "--json")):
         assert "shoal" in everything.stdout
         assert "reef" in everything.stdout
-        assert "alone" not in everything.stderr
+        assert "Only" not in everything.stderr
     assert "shoal gauge" not in two_projects(*command.split(), "--project", "reef").stdout
 
 
 def test_what_is_proved_is_of_this_folders_project_too(two_projects: Run) -> None:
     for command in ("replay", "measure"):
-        assert "Of shoal alone. Of all projects: add `--everywhere`" in two_projects(command).stderr
+        assert "Only shoal. All projects: `--everywhere`" in two_projects(command).stderr
         for all_of_it in (two_projects(command, "--everywhere"), two_projects(command, "--json")):
-            assert "alone" not in all_of_it.stderr
+            assert "Only" not in all_of_it.stderr
     assert json.loads(two_projects("measure", "--json").stdout)["sessions"] == 5
     assert two_projects("measure", "--everywhere").stdout.startswith("5 sessions")
 
@@ -582,7 +582,7 @@ def test_outside_of_a_project_a_list_is_of_all(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     listed = on_a_terminal("failures")
-    assert "alone" not in listed
+    assert "Only " not in listed
     assert "(reef" in listed, "each says whose it is"
     assert "(shoal" in listed
 
@@ -722,3 +722,12 @@ def test_what_is_not_told_is_listed_by_reason_and_fits_the_screen(hardwon: Run, 
     screen = on_a_terminal("bootstrap", "-p", "reef", "--left-out")
     assert f"({often}):" in screen
     assert 15 < len(screen.strip().split("\n")) < 22, "there is room for what is said below"
+
+
+def test_what_is_missing_is_not_called_a_value_that_is_wrong(hardwon: Run) -> None:
+    for asked in (("forget",), ("uninstall",), ("harvest", ".", "--ref", "main")):
+        said = hardwon(*asked)
+        assert said.returncode == 2
+        assert "\nError: " in said.stderr
+        assert "Invalid value" not in said.stderr
+    assert "Invalid value for '--limit'" in hardwon("failures", "--limit", "0").stderr

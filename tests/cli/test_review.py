@@ -472,7 +472,7 @@ def test_a_typed_sentence_is_shown_with_what_stood_around_it_and_can_be_changed(
     page = " ".join(terminal.until("q quit").split())
     assert "the agent had said: “Option B runs the linter.”" in page
     assert "in: “Good. […] Then go on with the chart.”" in page, "not the sentence again"
-    assert "once approved, it is a lesson, a preference, and will be told to sessions of reef" in page
+    assert "y: keep it as a preference and tell it to sessions of reef" in page
     assert re.search(r"to read it: hardwon inspect S\w+ --message 2", page)
     terminal.press("e")
     terminal.until("> ")
@@ -695,15 +695,15 @@ def test_review_is_of_this_folders_project_alone_and_says_so(
     monkeypatch.chdir(tmp_path / "lagoon")
     here = hardwon("review", "--list")
     assert ("lagoon" in here.stdout, "reef" in here.stdout) == (True, False)
-    assert "Of lagoon alone. Of all projects: add `--everywhere`" in here.stderr
+    assert "Only lagoon. All projects: `--everywhere`" in here.stderr
     terminal = Terminal()
     assert "1 of 2" in terminal.until("q quit")
     terminal.press("q")
-    terminal.until("add `--everywhere`")
+    terminal.until("All projects: `--everywhere`")
     assert terminal.end() == 0
     everywhere = hardwon("review", "--list", "--everywhere")
     assert ("lagoon" in everywhere.stdout, "reef" in everywhere.stdout) == (True, True)
-    assert "alone" not in everywhere.stderr
+    assert "Only" not in everywhere.stderr
     assert len(json.loads(hardwon("review", "--json").stdout)) == 4
 
 

@@ -313,7 +313,7 @@ def of_here(memory: Hardwon, project: str | None, *, everywhere: bool) -> tuple[
     """What a list for people is of, where nobody has said: this folder's project; and a line that says so."""
     here = None if project or everywhere or not memory.exists else project_here(memory)
     own = next((one for one in memory.store.projects() if one.id == here and one.sessions), None)
-    return (own.id, f"Of {shown(own.name)} alone. Of all projects: add `--everywhere`") if own else (project, "")
+    return (own.id, f"Only {shown(own.name)}. All projects: `--everywhere`") if own else (project, "")
 
 
 def need_known(option: str, value: str | None, choices: Iterable[str]) -> None:
@@ -604,6 +604,10 @@ class _Group(TyperGroup):
             say("hardwon: stopped; what was done is kept", err=True)
             raise typer.Exit(130) from None
         except typer.BadParameter as error:
+            if not (error.param or error.param_hint):  # no value is wrong, but what was asked for as a whole
+                raise UsageError(
+                    "\n".join(hung(f"Error: {error.message}", room(err=True)))[7:], ctx=error.ctx
+                ) from None
             lead = "Error: Invalid value: "  # which the library puts before it
             lines = hung(lead + _in_plain_words(error.message), room(err=True))
             error.message = "\n".join(lines).removeprefix(lead)

@@ -262,7 +262,8 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int], look
             "the next harvest tries again."
         )
     if report.refused:
-        say(f"{count(report.refused, 'file')} skipped as no session: `hardwon doctor` says why.")
+        are = "is not a session and was" if report.refused == 1 else "are not sessions and were"
+        say(f"{count(report.refused, 'file')} {are} skipped: `hardwon doctor` says why.")
     if report.copies:
         say(f"{count(report.copies, 'session')} in two files: of each the fuller copy counts.")
     if report.moved:
