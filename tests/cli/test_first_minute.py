@@ -63,10 +63,10 @@ def test_what_waits_for_a_decision_is_a_step_and_what_was_typed_another() -> Non
 
     assert steps(2, 1, 572) == [
         ("hardwon review -p reef", "decide on 2 lessons and 1 fix"),
-        ("hardwon review --said -p reef", "pick rules from 20 sentences that you typed"),
+        ("hardwon review --said -p reef", "pick rules from 20 sentences of yours"),
     ]
     assert steps(0, 5, 0) == [("hardwon review -p reef", "decide on 5 fixes")]
-    assert steps(0, 0, 1) == [("hardwon review --said -p reef", "pick rules from 1 sentence that you typed")]
+    assert steps(0, 0, 1) == [("hardwon review --said -p reef", "pick rules from 1 sentence of yours")]
     assert steps(0, 0, 0) == []
 
 
@@ -82,6 +82,7 @@ def test_why_failures_are_not_told_is_said_of_those_that_are_not(learned: Path) 
     assert said(2, {unlikely: 1}) == [f"1 of the 2 failures that came back is told, 1 is not ({unlikely})",
                                       "1 of the 2 failures that came back is told, 1 is not"]  # fmt: skip
     assert said(3, {"": 3}) == ["None of the 3 failures that came back is told"]
+    assert said(1, {"": 1}) == ["The failure that came back is not told"]
     assert said(3, {}) == []
 
 

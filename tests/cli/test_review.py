@@ -525,7 +525,7 @@ def test_the_sentences_are_told_of_beside_the_lessons_that_wait(home: Path, tmp_
     hardwon("remember", "Use files rather than a server.", "--candidate", "--project", "reef")
     said = hardwon("up").stdout
     assert "decide on 1 lesson\n" in said
-    assert "pick rules from 1 sentence that you typed" in said
+    assert "pick rules from 1 sentence of yours" in said
     terminal = Terminal()
     terminal.until("q quit")
     terminal.press("q")

@@ -475,6 +475,7 @@ def _said_of_untold(screen: _Screen, *, roomy: bool) -> list[str]:
     told = screen.kinds - untold
     are, others_are = ("is" if number == 1 else "are" for number in (told, untold))
     said = f"{told or 'None'} of the {count(screen.kinds, 'failure')} that came back {are if told else 'is'} told"
+    said = "The failure that came back is not told" if screen.kinds == 1 else said
     return [f"{said}{f', {untold} {others_are} not' if told else ''}{why}" for why in (*whys, "")]
 
 
@@ -709,7 +710,7 @@ def _to_review(waiting: tuple[int, int, int], of: str, said_of: str, whose: str)
     steps = [(f"hardwon review{of}", f"decide on {' and '.join(counted)}{whose}")] if counted else []
     if said:
         typed = count(min(said, SAID_SHOWN), "sentence")  # of many, no more than are worth a look
-        steps.append((f"hardwon review --said{said_of}", f"pick rules from {typed} that you typed"))
+        steps.append((f"hardwon review --said{said_of}", f"pick rules from {typed} of yours"))
     return steps
 
 
