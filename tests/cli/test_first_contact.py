@@ -736,3 +736,20 @@ def test_what_is_missing_is_not_called_a_value_that_is_wrong(hardwon: Run) -> No
         assert "\nError: " in said.stderr
         assert "Invalid value" not in said.stderr
     assert "Invalid value for '--limit'" in hardwon("failures", "--limit", "0").stderr
+
+
+def test_hints_and_counts_read_as_sentences(hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = tmp_path / "logs"
+    ClaudeSession("a").user("Mend it.").run("make tide", "ok").write(logs)
+    (logs / "notes.json").write_text('{"tide": "high"}')
+    assert (
+        "1 file is not a session and was skipped: `hardwon doctor` says why."
+        in hardwon("harvest", "--mine", logs).stdout
+    )
+    ClaudeSession("b", day=2).user("Mend it.").run("make tide", "ok").write(logs)
+    hardwon("harvest", "--mine", logs)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    hint = re.search(r"Of one purpose: `hardwon (how test -p reef)`", hardwon("how", "-p", "reef").stderr)
+    assert hint
+    assert hardwon(*hint[1].split()).returncode == 0
