@@ -15,10 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 from hardwon import Hardwon
-from hardwon.cli.app import app
+from hardwon.cli.app import app, cost_of
 from hardwon.cli.install import _ask_to_measure
 from hardwon.cli.up import _led_in, _Row, _said_of_untold, _Screen, _steps, _up
 from hardwon.errors import NotFound
+from hardwon.harvest.distil.asking import Estimate
 from hardwon.map.known import HOW_IT_IS_RUN, Command, _ran
 from hardwon.store.schema import TABLES
 from hardwon.text.shown import failure_line
@@ -463,3 +464,12 @@ def test_what_failed_stands_before_what_worked_and_gives_it_room() -> None:
     short = _led_in(row, 70)
     assert len(short) <= 70
     assert re.fullmatch(rf"Task with ID '001'.* → {re.escape(row.text)}", short)
+
+
+def test_what_a_model_would_cost_is_said_no_more_exactly_than_it_is_known() -> None:
+    free = Estimate(sessions=313, projects=4, questions=26, tokens=510_269, cost=0.0, share=0.088)
+    told, *more = cost_of(free).split("\n")
+    assert told == "313 sessions and sub-agents of 4 projects: 26 questions, about 510,000 tokens."
+    assert "hardwon config llm_price_in" in more[0]
+    priced = Estimate(sessions=1, projects=1, questions=1, tokens=7, cost=3.2, share=0.088)
+    assert cost_of(priced).endswith("1 question, about 7 tokens, 3.20 at the configured prices.")
