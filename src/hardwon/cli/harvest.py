@@ -243,6 +243,8 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int], look
         )
     elif report.skipped:
         say(f"Nothing new: {count(report.skipped, 'file')} unchanged since last time.")
+    elif report.copies:
+        say("Nothing new.")
     else:
         examples = "" if totals["sessions"] else "; examples: `hardwon up`"
         say(f"No session was found{looked}. If yours lie elsewhere: `hardwon harvest FOLDER`{examples}.")
@@ -260,9 +262,13 @@ def _summary(report: Report, totals: dict[str, int], known: dict[str, int], look
             "the next harvest tries again."
         )
     if report.refused:
-        say(f"{count(report.refused, 'file')} skipped as no session: `hardwon doctor` says why.")
+        are = "is not a session and was" if report.refused == 1 else "are not sessions and were"
+        say(f"{count(report.refused, 'file')} {are} skipped: `hardwon doctor` says why.")
     if report.copies:
         say(f"{count(report.copies, 'session')} in two files: of each the fuller copy counts.")
+    if report.moved:
+        went = f"{count(report.moved, 'session')} moved to the project of the fuller copy"
+        say(f"{went} (`hardwon projects`; `hardwon projects merge` makes two one).")
     if report.empty:
         say(f"{count(report.empty, 'file')} without anything in it to learn from.")
     if not totals["sessions"]:
