@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +35,9 @@ WEIGHTS = REPOSITORY / "src" / "hardwon" / "harvest" / "worth.json"
 TARGET = {"k": 1.0, "m": 0.6, "n": 0.0}
 """Arguable ones are nearer to the kept than to the others: told, they do no harm."""
 LABELS = {"k": "clear", "m": "arguable", "n": "no"}
-RIDGE = 3.0
+RIDGE, RIDGE_OF_WORDS = 3.0, 10.0
+PROJECTS_OF_A_WORD = 5
+"""In so many a word must stand to have a weight: what one project speaks of tells nothing of others."""
 
 
 class Labelled(NamedTuple):
@@ -86,6 +88,15 @@ def seen(said: Statement) -> list[str]:
     )
 
 
+def named(rows: list[Labelled]) -> list[str]:
+    """What has a weight: every form, and the words of several projects."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        for name in seen(row.said):
+            found[name].add(row.project)
+    return sorted(name for name in found if not name.startswith("«") or len(found[name]) >= PROJECTS_OF_A_WORD)
+
+
 def fitted(rows: list[Labelled], names: list[str]) -> np.ndarray:
     """The weights, the bias first; a project of many statements counts for less than their number."""
     matrix = _matrix(rows, names)
@@ -93,8 +104,7 @@ def fitted(rows: list[Labelled], names: list[str]) -> np.ndarray:
     counts = Counter(row.project for row in rows)
     weight = np.array([counts[row.project] ** -0.5 for row in rows])
     weight *= len(rows) / weight.sum()
-    ridge = np.full(matrix.shape[1], RIDGE)
-    ridge[0] = 0.0
+    ridge = np.array([0.0, *(RIDGE_OF_WORDS if name.startswith("«") else RIDGE for name in names)])
 
     def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
         z = matrix @ b
@@ -111,7 +121,8 @@ def _matrix(rows: list[Labelled], names: list[str]) -> np.ndarray:
     matrix[:, 0] = 1
     for row, one in enumerate(rows):
         for name in seen(one.said):
-            matrix[row, place[name]] = 1
+            if name in place:
+                matrix[row, place[name]] = 1
     return matrix
 
 
@@ -134,7 +145,7 @@ def auc(worth: np.ndarray, positive: np.ndarray) -> float:
 
 def main() -> None:
     rows = labelled()
-    names = sorted({name for row in rows for name in seen(row.said)})
+    names = named(rows)
     worth = elsewhere(rows, names)
     keep = np.array([row.keep for row in rows])
     projects = len({row.project for row in rows})
@@ -148,8 +159,9 @@ def main() -> None:
             found = np.sum(told == "k") / np.sum(keep == "k")
             print(f"worth ≥ {bar}: {len(told)} statements ({shares}), {found:.0%} of the clear ones")
     if "--dry" not in sys.argv:
-        weights = [round(float(weight), 3) for weight in fitted(rows, names)]
-        WEIGHTS.write_text(json.dumps(dict(zip(["bias", *names], weights, strict=True)), indent=1) + "\n")
+        weights = zip(["bias", *names], (round(float(weight), 3) for weight in fitted(rows, names)), strict=True)
+        kept = {name: weight for name, weight in weights if weight or not name.startswith("«")}
+        WEIGHTS.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

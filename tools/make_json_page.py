@@ -25,9 +25,9 @@ Every command takes `--json`. These are the names of fields, seen on the bundled
 REMARKS = {
     "review --list": "Fixes that wait come last, of the kind `fix`; they alone have `failure` and `untrusted`.",
     "harvest": "`foreign`: other people's sessions; `unsure`: messages not certain to be typed; `left_for_later`, "
-    "`waiting`: not read yet; `copies`: what another file has, too; `empty`: files without a session; `lessons`, "
-    "`failures`, `fixes`: what the store has more than before. "
-    "With `--explain`: `dropped`, a list of `rule`, `text`, `reason`.",
+    "`waiting`: not read yet; `copies`: what another file has, too; `moved`: sessions that went to the project of a "
+    "fuller copy; `empty`: files without a session; `lessons`, `failures`, `fixes`: what the store has more than "
+    "before. With `--explain`: `dropped`, a list of `rule`, `text`, `reason`.",
     "bootstrap": "`tokens` never exceeds `budget`; `left_out` says what was not taken and why.",
     "search": "`parts` of a score are between 0 and 1; `vector` and its `weight` are absent where there is none.",
     "measure --experiment": "`verdict` is `helps`, `harms`, `no difference worth having`, `too early` or `broken`.",

@@ -161,7 +161,7 @@ def test_where_no_error_ever_came_back_none_is_told(home: Path, tmp_path: Path) 
     with harvested(home, tmp_path, *sessions) as memory:
         result = memory.bootstrap("reef")
     assert result.lines == ()
-    assert {left.reason for left in result.left_out} == {"not likely to come back"}
+    assert {left.reason for left in result.left_out} == {"rare or long ago"}
 
 
 def test_what_one_session_met_is_told_until_it_is_known_that_nothing_comes_back(home: Path, tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_a_failure_that_is_not_likely_to_come_back_is_left_out_though_there_is_r
     assert told.text.startswith("`tide`: Error: the tide is out (18x in 18 sessions")
     assert told.error == "Error: the tide is out"
     assert told.fix is False
-    assert {left.reason for left in result.left_out} == {"not likely to come back"}
+    assert {left.reason for left in result.left_out} == {"rare or long ago"}
 
 
 def test_of_a_few_lessons_none_is_left_out_for_the_task(home: Path, tmp_path: Path) -> None:

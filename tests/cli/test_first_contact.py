@@ -601,6 +601,34 @@ def test_up_says_why_what_keeps_failing_is_not_told(two_projects: Run) -> None:
         assert " ".join(reason.split()) in " ".join(listed.stdout.split())
 
 
+def test_sessions_stay_in_the_project_where_they_are_known(
+    hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second checkout has the same histories; only a fuller copy is another matter, and that is said."""
+
+    def kept() -> dict[str, int]:
+        return {one["name"]: one["sessions"] for one in json.loads(hardwon("projects", "--json").stdout)}
+
+    words = HEAD + turn("fix the tide table", who="User") + turn("Done.")
+    first, *copies = (
+        tmp_path / name / ".specstory" / "history" / "2026-10-01_10-00-12Z-tides.md"
+        for name in ("reef", *"abcdefghijkl")
+    )
+    for file in (first, *copies):
+        file.parent.mkdir(parents=True)
+        file.write_text(f"{words}\n<!-- {file} -->\n")
+    hardwon("harvest", first.parent, "--mine")
+    monkeypatch.chdir(tmp_path)
+    assert "SpecStory session" not in hardwon("up").stdout, "nothing new would be learned from them"
+    for copy in copies:
+        said = hardwon("harvest", copy.parent, "--mine").stdout
+        assert said.startswith("Nothing new.\n1 session in two files: of each the fuller copy counts.")
+        assert {name: number for name, number in kept().items() if number} == {"reef": 1}
+    copies[0].write_text(words + turn("and the maps", who="User") + turn("Done, too."))
+    assert "1 session moved to the project of the fuller copy" in hardwon("harvest", copies[0].parent, "--mine").stdout
+    assert {name: number for name, number in kept().items() if number} == {"a": 1}
+
+
 def test_what_lies_in_folders_below_is_offered_until_it_was_read(
     hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -678,3 +706,50 @@ def test_what_git_does_every_day_is_not_among_a_projects_commands(hardwon: Run, 
     assert "git" not in (said := hardwon("map", "-p", "reef").stdout)
     assert "pytest" in said
     assert "git commit" in hardwon("map", "-p", "reef", "--json").stdout
+
+
+def test_what_is_not_told_is_listed_by_reason_and_fits_the_screen(hardwon: Run, tmp_path: Path) -> None:
+    names = [f"{letter}{letter}-reef" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    for at, name in enumerate(names):
+        session = ClaudeSession(name, day=1 + at, month=1).user("Tag it.").run("cat tags", "ok")
+        session.run(f"make {name}", f"fatal: no tag of {name} found", exit_code=2)
+        refusal = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
+        session.edit("/srv/work/reef/a.py", "x", output=refusal, error=True)
+        hardwon("harvest", "--mine", session.write(tmp_path / "logs"))
+    found = json.loads(hardwon("bootstrap", "-p", "reef", "--json").stdout)["left_out"]
+    found = [one for one in found if "own tools" not in one["reason"]]
+    often = max(sum(one["reason"] == other["reason"] for other in found) for one in found)
+    assert often > 20
+    whole = hardwon("bootstrap", "-p", "reef", "--left-out")
+    assert "Without 1 refusal of agents' own tools." in whole.stdout
+    piped = whole.stdout
+    assert [f"no tag of {name} found" in piped for name in names].count(True) == len(found)
+    screen = on_a_terminal("bootstrap", "-p", "reef", "--left-out")
+    assert f"({often}):" in screen
+    assert 15 < len(screen.strip().split("\n")) < 24, "with what is said below"
+
+
+def test_what_is_missing_is_not_called_a_value_that_is_wrong(hardwon: Run) -> None:
+    for asked in (("forget",), ("uninstall",), ("harvest", ".", "--ref", "main")):
+        said = hardwon(*asked)
+        assert said.returncode == 2
+        assert "\nError: " in said.stderr
+        assert "Invalid value" not in said.stderr
+    assert "Invalid value for '--limit'" in hardwon("failures", "--limit", "0").stderr
+
+
+def test_hints_and_counts_read_as_sentences(hardwon: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = tmp_path / "logs"
+    ClaudeSession("a").user("Mend it.").run("make tide", "ok").write(logs)
+    (logs / "notes.json").write_text('{"tide": "high"}')
+    assert (
+        "1 file is not a session and was skipped: `hardwon doctor` says why."
+        in hardwon("harvest", "--mine", logs).stdout
+    )
+    ClaudeSession("b", day=2).user("Mend it.").run("make tide", "ok").write(logs)
+    hardwon("harvest", "--mine", logs)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    hint = re.search(r"Of one purpose: `hardwon (how test -p reef)`", hardwon("how", "-p", "reef").stderr)
+    assert hint
+    assert hardwon(*hint[1].split()).returncode == 0

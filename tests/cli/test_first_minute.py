@@ -15,10 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 from hardwon import Hardwon
-from hardwon.cli.app import app
+from hardwon.cli.app import app, cost_of
 from hardwon.cli.install import _ask_to_measure
-from hardwon.cli.up import _said_of_untold, _Screen, _steps, _up
+from hardwon.cli.up import _led_in, _Row, _said_of_untold, _Screen, _steps, _up
 from hardwon.errors import NotFound
+from hardwon.harvest.distil.asking import Estimate
 from hardwon.map.known import HOW_IT_IS_RUN, Command, _ran
 from hardwon.store.schema import TABLES
 from hardwon.text.shown import failure_line
@@ -55,15 +56,19 @@ def test_the_page_is_offered_with_what_it_needs(monkeypatch: pytest.MonkeyPatch)
     assert "hardwon extras add serve" in dict(_steps())
 
 
-def test_what_waits_for_a_decision_is_one_step() -> None:
-    def step(*waiting: int) -> list[tuple[str, str]]:
+def test_what_waits_for_a_decision_is_a_step_and_what_was_typed_another() -> None:
+    def steps(*waiting: int) -> list[tuple[str, str]]:
         lessons, fixes, said = waiting
-        return [each for each in _steps(waiting=(lessons, fixes, said), reviewed=" -p reef") if "review" in each[0]]
+        found = _steps(waiting=(lessons, fixes, said), of=" -p reef", reviewed=" -p reef")
+        return [each for each in found if "review" in each[0]]
 
-    assert step(2, 1, 572) == [("hardwon review -p reef", "decide on 2 lessons, 1 fix, 20 sentences")]
-    assert step(0, 5, 1) == [("hardwon review --list -p reef", "decide on 5 fixes, 1 sentence")]
-    assert step(0, 0, 1) == [("hardwon review --said -p reef", "decide on 1 sentence")]
-    assert step(0, 0, 0) == []
+    assert steps(2, 1, 572) == [
+        ("hardwon review -p reef", "decide on 2 lessons and 1 fix"),
+        ("hardwon review --said -p reef", "pick rules from 20 sentences of yours"),
+    ]
+    assert steps(0, 5, 0) == [("hardwon review -p reef", "decide on 5 fixes")]
+    assert steps(0, 0, 1) == [("hardwon review --said -p reef", "pick rules from 1 sentence of yours")]
+    assert steps(0, 0, 0) == []
 
 
 def test_why_failures_are_not_told_is_said_of_those_that_are_not(learned: Path) -> None:
@@ -71,13 +76,14 @@ def test_why_failures_are_not_told_is_said_of_those_that_are_not(learned: Path) 
         screen = _Screen(1, None, None, (), kinds, Counter(untold), {}, (), (), None)  # type: ignore[arg-type]
         return _said_of_untold(screen, roomy=roomy)
 
-    unlikely, old = "not likely to come back", "an assertion of more than a month ago"
+    unlikely, old = "rare or long ago", "a failing test, over a month ago"
     start = "4 of the 9 failures that came back are told, 5 are not"
     assert said(9, {unlikely: 3, old: 2}) == [f"{start} (mostly: {unlikely})", start]
-    assert said(9, {unlikely: 3, old: 2}, roomy=True)[0] == f"{start} (3: {unlikely}; 2: {old})"
+    assert said(9, {unlikely: 3, old: 2}, roomy=True)[0] == f"{start} ({unlikely}: 3; {old}: 2)"
     assert said(2, {unlikely: 1}) == [f"1 of the 2 failures that came back is told, 1 is not ({unlikely})",
                                       "1 of the 2 failures that came back is told, 1 is not"]  # fmt: skip
     assert said(3, {"": 3}) == ["None of the 3 failures that came back is told"]
+    assert said(1, {"": 1}) == ["The failure that came back is not told"]
     assert said(3, {}) == []
 
 
@@ -157,7 +163,7 @@ def test_every_screen_counts_the_same_sessions(home: Path, tmp_path: Path, hardw
                   "uuid": file, "message": {"role": "user", "content": "Count the gauges."}, **more}  # fmt: skip
         (folder / file).write_text(json.dumps(record) + "\n")
     said = hardwon("up").stdout
-    assert said.startswith("Read 1 new session and 1 new sub-agent in ")
+    assert said.startswith("Read 1 new session and 1 new sub-agent")
     assert "reef: 1 session" in said
     assert hardwon("projects").stdout.splitlines()[1].split()[::3] == ["1", "reef"]
     assert hardwon("measure").stdout.startswith("1 session since")
@@ -315,9 +321,9 @@ def test_what_is_not_installed_is_mentioned_only_where_words_find_nothing(
 
     def told(words: str) -> str:
         command = [sys.executable, "-m", "hardwon", "search", words]
-        return subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stderr
+        return subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout
 
-    assert told("asyncpg") == ""
+    assert "hardwon extras" not in told("asyncpg")
     assert "hardwon extras add semantic" in told("zzyzx")
 
 
@@ -371,8 +377,8 @@ def test_up_shows_the_likeliest_failure_first_of_what_is_told(tmp_path: Path, ha
 
 def test_a_check_that_passed_in_the_end_says_in_how_many_sessions_it_failed() -> None:
     lint = Command("lint", "make lint", "lint", [0, 1, 2, 3], [1, 3], [])
-    assert _ran(lint, 4) == "ran in 4 sessions: 2 saw it fail, 4 saw it pass"
-    assert _ran(Command("t", "make test", "test", [0, 1], [], []), 4) == "ran in 2 sessions, passed in all"
+    assert _ran(lint, 4) == "4 sessions: passed in 4, failed in 2"
+    assert _ran(Command("t", "make test", "test", [0, 1], [], []), 4) == "2 sessions, passed in all"
 
 
 @pytest.fixture
@@ -397,7 +403,7 @@ def test_failures_says_where_it_cannot_know(silent: Path, hardwon: Run) -> None:
 def test_up_says_why_it_shows_another_project_than_that_of_the_folder(silent: Path, hardwon: Run) -> None:
     said = " ".join(hardwon("up").stdout.split())
     assert said.startswith("quay, this folder's project (1 session), has nothing to tell yet. What failed cannot be")
-    assert re.search(r"\. What follows is of (tidepool|lanternfish)\. ", said)
+    assert re.search(r"\. Shown meanwhile: (tidepool|lanternfish)\. ", said)
     assert "nothing to tell yet" not in hardwon("up", "-p", "quay").stdout
 
 
@@ -415,3 +421,55 @@ def test_a_harvest_says_which_of_the_files_that_were_announced_brought_no_sessio
     (tmp_path / "two" / "s-1.jsonl").rename(tmp_path / "two" / "moved.jsonl")
     (tmp_path / "one" / "s-1.jsonl").unlink()
     assert "in two files" not in hardwon("harvest", "--mine", tmp_path).stdout, "it was moved"
+
+
+def test_up_shows_the_folders_own_project_where_its_next_session_is_told_something(
+    learned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hardwon: Run
+) -> None:
+    (tmp_path / "quay").mkdir()
+    rule = "Make sure to run `make lint` on every change of the schema"
+    session = ClaudeSession("quay", cwd=str(tmp_path / "quay")).user("plan").says("ok")
+    for words in (rule, f"please {rule.lower()}", f"{rule}!"):
+        session.user(words).says("Done.")
+    assert hardwon("harvest", "--mine", session.write(tmp_path)).returncode == 0
+    monkeypatch.chdir(tmp_path / "quay")
+    said = hardwon("up").stdout
+    assert "nothing to tell yet" not in said
+    _, again, told = re.split("WHAT YOU KEEP TELLING THEM|WHAT THE NEXT SESSION WILL BE TOLD", said)
+    assert rule in again, "what was said three times in one session was said again"
+    assert rule in told
+    (lesson,) = json.loads(hardwon("lessons", "-p", "quay", "--json").stdout)
+    assert "several sessions" not in hardwon("why", lesson["id"]).stdout
+
+
+def test_up_says_once_how_old_all_of_it_is(tmp_path: Path, hardwon: Run) -> None:
+    for name in ("a", "b"):
+        session = ClaudeSession(name, month=1).user("Mend it.")
+        session.run("make tide", "ModuleNotFoundError: No module named 'tides'", exit_code=1)
+        session.run("uv sync --extra tides", "ok").run("make tide", "ok")
+        assert hardwon("harvest", "--mine", session.write(tmp_path)).returncode == 0
+    said = hardwon("up").stdout
+    assert re.search(r"reef: 2 sessions, the last \d+ (?:months|years) ago\n", said)
+    assert "worked in 2 sessions: " in said, "and not when it was last met"
+
+
+def test_what_failed_stands_before_what_worked_and_gives_it_room() -> None:
+    row = _Row(
+        "F1",
+        "write the id as `'#<id>'`, in quotes",
+        lead="Task with ID '001' not found" + ", nor in the tasks of another" * 3,
+    )
+    whole = _led_in(row, 200)
+    assert whole == f"{row.lead} → {row.text}"
+    short = _led_in(row, 70)
+    assert len(short) <= 70
+    assert re.fullmatch(rf"Task with ID '001'.* → {re.escape(row.text)}", short)
+
+
+def test_what_a_model_would_cost_is_said_no_more_exactly_than_it_is_known() -> None:
+    free = Estimate(sessions=313, projects=4, questions=26, tokens=510_269, cost=0.0, share=0.088)
+    told, *more = cost_of(free).split("\n")
+    assert told == "313 sessions and sub-agents of 4 projects: 26 questions, about 510,000 tokens."
+    assert "hardwon config llm_price_in" in more[0]
+    priced = Estimate(sessions=1, projects=1, questions=1, tokens=7, cost=3.2, share=0.088)
+    assert cost_of(priced).endswith("1 question, about 7 tokens, 3.20 at the configured prices.")

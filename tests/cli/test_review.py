@@ -13,6 +13,7 @@ import pytest
 
 from hardwon import Hardwon, SimilarLesson
 from hardwon.recall import minilm
+from hardwon.serve import browse
 from tests.conftest import ClaudeSession, Run
 from tests.forked import COMMANDS
 from tests.sessions.test_specstory_layouts import HEAD, asked, turn
@@ -443,6 +444,11 @@ def test_typed_sentences_are_gone_through_with_the_same_keys_and_undo(home: Path
     assert statuses(home) == {}, "what was taken back leaves nothing but its history"
     assert "no longer used" not in hardwon("lessons").stdout
     assert "; 0 lessons; " in hardwon("harvest", "--all").stdout
+    with Hardwon(home) as memory:
+        (one,) = memory.sessions.list()
+        assert (browse.taught(memory, [one.id]), browse.marks(memory, one.id)) == ({}, [])
+        assert memory.bootstrap("reef").left_out == ()
+    assert "Lessons drawn from it: none" in hardwon("why", one.id).stdout
     terminal.press("n")
     terminal.until("2 of 2")
     terminal.until("q quit")
@@ -466,7 +472,7 @@ def test_a_typed_sentence_is_shown_with_what_stood_around_it_and_can_be_changed(
     page = " ".join(terminal.until("q quit").split())
     assert "the agent had said: “Option B runs the linter.”" in page
     assert "in: “Good. […] Then go on with the chart.”" in page, "not the sentence again"
-    assert "once approved, it is a lesson, a preference, and will be told to sessions of reef" in page
+    assert "y: keep it as a preference and tell it to sessions of reef" in page
     assert re.search(r"to read it: hardwon inspect S\w+ --message 2", page)
     terminal.press("e")
     terminal.until("> ")
@@ -491,7 +497,7 @@ def test_every_sentence_that_waits_is_counted_and_fragments_come_last(home: Path
     assert len(waiting) == 62
     assert {text.partition(" ")[0] for text in waiting[:60]} == {"Use"}
     assert {"this time" in text or text.startswith("That") for text in waiting[60:]} == {True}
-    assert "decide on 20 sentences" in hardwon("up").stdout
+    assert "pick rules from 20 sentences" in hardwon("up").stdout
     assert "42 less likely ones are left out" in hardwon("review", "--said", "--list").stdout
 
 
@@ -518,7 +524,8 @@ def test_the_sentences_are_told_of_beside_the_lessons_that_wait(home: Path, tmp_
     hardwon("harvest", "--mine", ClaudeSession().user("plan").says("ok").user(rule).says("Done.").write(tmp_path))
     hardwon("remember", "Use files rather than a server.", "--candidate", "--project", "reef")
     said = hardwon("up").stdout
-    assert "decide on 1 lesson, 1 sentence" in said
+    assert "decide on 1 lesson\n" in said
+    assert "pick rules from 1 sentence of yours" in said
     terminal = Terminal()
     terminal.until("q quit")
     terminal.press("q")
@@ -606,10 +613,11 @@ def test_what_up_advises_for_a_project_is_counted_in_it_and_names_it(
     lagoon.run("tide fill", "fatal: no gauge found", exit_code=2)
     lagoon.user("Make sure to run `make lint` on every change of the schema").says("Done.")
     hardwon("harvest", "--mine", lagoon.write(tmp_path))
-    assert f"decide on {len(waiting) + 1} lessons" in hardwon("up").stdout
+    assert f"decide on {len(waiting) + 1} lessons of all projects\n" in hardwon("up").stdout
     said = " ".join(hardwon("up", "-p", "lagoon").stdout.partition("Next:")[2].split())
     assert "hardwon failures -p lagoon everything" in said
-    assert "hardwon review -p lagoon decide on 1 lesson, 1 sentence" in said
+    assert "hardwon review -p lagoon decide on 1 lesson" in said
+    assert "hardwon review --said -p lagoon pick rules from 1 sentence" in said
 
 
 def test_fixes_that_wait_are_counted_and_listed_as_why_offers_them(hardwon: Run, tmp_path: Path) -> None:
@@ -620,8 +628,8 @@ def test_fixes_that_wait_are_counted_and_listed_as_why_offers_them(hardwon: Run,
     (fix,) = [one for one in json.loads(hardwon("review", "--list", "--json").stdout) if one["kind"] == "fix"]
     assert (fix["text"], fix["untrusted"]) == ("run `docker start tides`", "seen once, and the error does not name it")
     assert "run `docker start tides`" in hardwon("review", "--list").stdout
-    assert "Waiting for review: 1 fix (`hardwon review --list`)." in hardwon("status").stdout
-    assert "hardwon review --list" in hardwon("up").stdout
+    assert "Waiting for review: 1 fix (`hardwon review --everywhere`)." in hardwon("status").stdout
+    assert re.search(r"hardwon review +decide on 1 fix\n", hardwon("up").stdout)
     known = {one["command"]: one for one in json.loads(hardwon("failures", "--json").stdout)}
     hidden = known["tide post --b"]
     assert len(hidden["fixes"]) == 1
@@ -714,8 +722,32 @@ def test_the_list_of_what_waits_says_how_to_decide_with_an_id_of_it_at_every_wid
     assert f"`hardwon why {id}`" in said
     lesson = "Use files rather than a server for the gauges of the northern reef."
     hardwon("remember", lesson, "--candidate", "--project", "reef")
-    heading = on_a_terminal("review", "--list").split("\n")[0].split()
+    lessons, heading, *_ = on_a_terminal("review", "--list").split("\n")
+    assert lessons.strip() == "1 lesson:"
     assert ("PROJECT" in heading, "TRUST" in heading) == (True, False), "whose it is matters more"
+    assert "untrusted" not in on_a_terminal("review", "--list", columns=200), "no word that accuses"
+    assert "1 fix:" in said_of_all(on_a_terminal("review", "--list"))
+
+
+def said_of_all(screen: str) -> str:
+    return " ".join(screen.split())
+
+
+def test_the_list_of_what_waits_names_the_sentences_too_and_those_of_one_project_name_it_not(
+    hardwon: Run, tmp_path: Path
+) -> None:
+    hardwon("harvest", "--mine", a_fix_that_waits(tmp_path, "reef"))
+    session = ClaudeSession("typed", cwd=str(tmp_path / "reef")).user("look at the reef").says("ok")
+    for at in range(20):
+        session.user(f"Use `chart{at}` for the maps of harbour number {at * 7}, not `zip{at}`").says("Done.")
+    hardwon("harvest", "--mine", session.write(tmp_path / "logs"))
+    assert "20 sentences of yours that may be a rule: `hardwon review --said`" in hardwon("review", "--list").stderr
+    seen = on_a_terminal("review", "--said", "--list")
+    assert 15 < len(seen.strip().split("\n")) < 24, "with what is said below"
+    assert "PROJECT" not in seen
+    piped = hardwon("review", "--said", "--list")
+    assert len(piped.stdout.strip().partition("\n\n")[0].split("\n")) == 21
+    assert "`--drop-said ID`" in piped.stdout
 
 
 def test_why_of_a_session_tells_what_failed_what_worked_and_what_was_learned(hardwon: Run, tmp_path: Path) -> None:

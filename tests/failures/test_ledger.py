@@ -480,3 +480,10 @@ def test_what_cursor_itself_runs_in_the_shell_is_no_error_of_the_command() -> No
     shown = "(eval):3: parse error near `cursor_snap_ENV_VARS...'\nhigh tide"
     assert printed("echo 'high tide'", shown) == []
     assert printed("./tides", shown) == ["high tide"]
+
+
+def test_a_folder_that_is_not_there_is_a_failure_whatever_was_to_look_into_it(tmp_path: Path) -> None:
+    missing = "/usr/bin/bash: line 1: cd: reef: No such file or directory"
+    session = ClaudeSession().run("cd reef && find . -name '*.go' | sort", missing, exit_code=1)
+    session = session.run("cd reef && rg tides | sort", missing, exit_code=1)
+    assert [one.words for one in findings(session, tmp_path).occurrences] == ["cd: reef: No such file or directory"] * 2

@@ -53,6 +53,18 @@ def fixes(tmp_path: Path, failed: str, output: str, *later: str) -> list[Fix]:
             ("drop", "cd reef"),
         ),
         (
+            "gh api graphql -f query='{ reef { tides { id\n height(round: 2)\n } } }'",
+            '{"errors":[{"message":"Field \'height\' doesn\'t accept argument \'round\'"}]}',
+            "gh api graphql -f query='{ reef { tides { id\n } } }'",
+            ("drop", "height(round: 2)"),
+        ),
+        (
+            "reef list --json id,height,moonPhase",
+            'Unknown JSON field: "moonPhase"\nAvailable fields: id, height, moon',
+            "reef list --json id,height,moon",
+            ("drop", "moonPhase"),
+        ),
+        (
             "in web: cd web && npm test",  # the shell had stayed there
             "bash: line 1: cd: web: No such file or directory",
             "in web: npm test",
@@ -248,3 +260,21 @@ def test_what_passed_is_kept_as_it_was_run(tmp_path: Path) -> None:
 def test_zeros_before_a_number_are_no_two_ways_to_write_an_id(tmp_path: Path) -> None:
     found = fixes(tmp_path, "reef tasks get 11", "Task with ID '11' not found.", "reef tasks get 011")
     assert not [fix for fix in found if fix.cause]
+
+
+@pytest.mark.parametrize(
+    ("failed", "output", "later"),
+    [
+        ('reef sql "delete from tides where moon = 1"', "no such column: 'moon'", 'reef sql "delete from tides"'),
+        ("reef tides use 'high tide'", "error: unknown command 'use'", "reef tides --help"),
+        ("reef push --force 'high tide'", "error: unknown option '--force'", "reef pull 'high tide'"),
+    ],
+)
+def test_what_changes_data_asks_for_help_or_does_something_else_is_no_part_left_out(
+    failed: str, output: str, later: str, tmp_path: Path
+) -> None:
+    assert not [
+        fix
+        for fix in fixes(tmp_path, failed, output, later)
+        if fix.cause and fix.steps[:1] and fix.steps[0].action == "drop"
+    ]

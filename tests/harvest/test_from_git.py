@@ -248,7 +248,7 @@ def test_histories_that_nobody_committed_are_named_with_the_command_that_reads_t
     monkeypatch.chdir(repository.folder)
     advised = "hardwon harvest .specstory/history --mine"
     known_first, _, next_steps = " ".join(hardwon("up").stdout.split()).partition("Next: ")
-    assert known_first.startswith(f"This folder is not known yet. 2 session files of it can be read: `{advised}`")
+    assert known_first.startswith(f"This folder is not known yet. Its 2 session files can be read: `{advised}`")
     assert next_steps.startswith(f"{advised} learn from the 2 sessions in this folder"), "the first of what to do next"
     refused = hardwon("bootstrap").stderr
     assert f"{repository.folder} belongs to no project yet: `{advised}` learns from the 2 sessions" in refused

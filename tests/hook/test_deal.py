@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hardwon import Hardwon
 from hardwon.store import hook_data, read, spool
+from hardwon.store.hook_data import briefed_lately
 from hardwon.store.spool import HELD_OUT, ITEMS_WITHHELD, OFF, TREATED, deal, held_out, withheld
 from tests.conftest import ClaudeSession
 from tests.hook.test_hook import MISSING, hook
@@ -206,3 +207,16 @@ def test_a_held_out_session_is_told_nothing_about_its_prompts_either(harvested: 
     asked = {"cwd": "/srv/work/reef", "prompt": "python asyncpg.py says ModuleNotFoundError: No module named 'asyncpg'"}
     assert hook("prompt", {**asked, "session_id": session_that(harvested, is_held_out=False)}).stdout
     assert not hook("prompt", {**asked, "session_id": session_that(harvested, is_held_out=True)}).stdout
+
+
+def test_who_was_briefed_is_counted_before_anybody_writes(harvested: Path) -> None:
+    """Pages only read: the first briefing is not stored by looking at them."""
+    with Hardwon(harvested) as memory:
+        (project,) = memory.store.projects()
+    assert briefed_lately(str(harvested), None) == 0
+    number = next(at for at in range(100) if start(f"s-{at}"))
+    assert [briefed_lately(str(harvested), one) for one in (None, project.id, "another")] == [1, 1, 0], number
+    with Hardwon(harvested) as memory:
+        memory.writing()
+        memory.harvest([])
+    assert briefed_lately(str(harvested), None) == 0

@@ -14,6 +14,7 @@ from hardwon.store import lessons, projects
 from hardwon.store.lessons import LessonRow
 from hardwon.text.shown import estimate
 from hardwon.text.words import unique_terms
+from tests.conftest import ClaudeSession
 from tests.hook.conftest import example, hook
 
 REEF = Project("/srv/work/reef", "/srv/work/reef")
@@ -149,3 +150,18 @@ def test_a_failure_is_brought_up_where_the_prompt_speaks_of_it_and_not_of_its_fi
 ) -> None:
     said = set(unique_terms(prompt))
     assert _quotes(said, "`make lint`: File is not properly formatted (gauge.go)") is spoken
+
+
+def test_a_prompt_that_is_a_known_error_is_told_what_worked(home: Path, tmp_path: Path) -> None:
+    rejected = "! [rejected]        main -> main (fetch first)"
+    session = ClaudeSession("pushed").user("Push it.").run("git push origin main", rejected, exit_code=1)
+    session.run("git pull --rebase origin main", "ok").run("git push origin main", "ok")
+    with Hardwon(home) as memory:
+        memory.harvest([session.write(tmp_path)], mine=True)
+        with memory.writing().transaction():
+            memory.writing().execute("DELETE FROM standing")
+    prompt = "git push origin main fails with: ! [rejected] main -> main (fetch first)"
+    assert "git pull --rebase" in asked(prompt)
+    assert asked(prompt) == "", "a session is told a thing once"
+    assert "git pull --rebase" in asked(rejected, session="pasted")
+    assert asked("git push fails with: some other error of the tide gauge", session="another") == ""

@@ -15,10 +15,16 @@ import pytest
 from hardwon import Hardwon, afterwards
 from hardwon.hook.session_end import PENDING, ask
 from hardwon.store import spool
-from tests.conftest import ClaudeSession
+from tests.conftest import ClaudeSession, Run
 from tests.hook.conftest import AGENTS, MISSING, example, hook
 
 DEADLINE = 60.0
+
+
+@pytest.fixture(autouse=True)
+def installed(home: Path) -> None:
+    """`install` has written down there what it changed."""
+    home.mkdir()
 
 
 def session(name: str, folder: Path) -> Path:
@@ -56,6 +62,20 @@ def test_the_end_of_a_session_has_it_harvested_by_a_process_that_ends(home: Path
     assert took < 1.5 or took < 20 * _bare(), "what Claude Code grants, or the machine is busy"
     wait_for(lambda: is_idle(home))
     assert sessions_in(home) == 1
+
+
+def test_hooks_work_before_a_first_harvest_and_leave_nothing_after_a_purge(home: Path, hardwon: Run) -> None:
+    """An agent that is still open calls the hooks that it read when it started."""
+    home.rmdir()
+    session("kept", Path(os.environ["HOME"]) / ".claude" / "projects" / "-srv-work-reef")
+    assert hardwon("install", "claude-code", "--yes").returncode == 0
+    hook("session-end", example("claude-code", "session-end"))
+    wait_for(lambda: is_idle(home))
+    assert sessions_in(home) == 1
+    assert hardwon("uninstall", "--all", "--purge", "--yes").returncode == 0
+    for event in ("session-start", "prompt", "tool-failed", "session-end"):
+        hook(event, example("claude-code", event))
+        assert not home.exists(), event
 
 
 def _bare() -> float:
@@ -116,7 +136,7 @@ def _ending(transcript: Path) -> subprocess.Popen[bytes]:
 
 
 def test_who_finds_another_at_work_leaves_the_request_to_it(home: Path, tmp_path: Path) -> None:
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     with afterwards.held(home / afterwards.LOCK) as ours:
         assert ours
         ask(str(home), "claude-code", str(session("later", tmp_path)))
@@ -127,7 +147,7 @@ def test_who_finds_another_at_work_leaves_the_request_to_it(home: Path, tmp_path
 
 
 def test_what_goes_wrong_is_told_to_the_doctor_and_done_when_the_next_session_ends(home: Path, tmp_path: Path) -> None:
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     (home / "hardwon.db").write_bytes(b"ruined" * 2000)
     ask(str(home), "claude-code", str(session("kept", tmp_path)))
     afterwards.main()
@@ -157,4 +177,4 @@ def test_a_request_that_is_damaged_or_can_never_be_served_is_dropped(home: Path)
 def test_off_means_that_nothing_is_asked_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARDWON_OFF", "1")
     hook("session-end", example("claude-code", "session-end"))
-    assert not home.exists()
+    assert not (home / PENDING).exists()

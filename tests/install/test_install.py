@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hardwon import Hardwon, HardwonError
+from hardwon.home import usual_home
 from hardwon.install.agents import AGENTS
 from hardwon.install.command import Where, command, event_of, interpreter
 from hardwon.install.plan import apply, installing, removing
@@ -287,9 +288,8 @@ def test_the_command_shows_the_change_asks_and_says_what_is_left_to_do(user: Pat
     assert "more lines" not in tried.stdout
     assert tried.stdout.endswith("A dry run: nothing was changed.\n")
     for told in (
-        f"This adds 4 hooks to ~/{FILES['codex']}, to run",
-        "you send a prompt",
-        f"It calls {sys.executable}: keep",
+        f"This adds 4 hooks to ~/{FILES['codex']}, for these moments: a session starts, you send a prompt, ",
+        f"They call {sys.executable}: if that is deleted, they stop without a word.",
     ):
         assert told in tried.stdout
     done = hardwon("install", "codex", "--yes")
@@ -316,6 +316,7 @@ def test_on_a_terminal_the_change_fits_it_and_is_whole_when_asked_for(user: Path
 
 def test_who_is_asked_can_see_the_whole_change_first(user: Path) -> None:
     seen = on_a_terminal("install", "codex", typed="d\nn\n")
+    assert "Make this change? [y/N, d: show the whole of it]" in seen
     assert " ".join(seen.split()).count("-m hardwon.hook") == 4
     assert "Nothing was changed." in seen
 
@@ -392,3 +393,18 @@ def test_mcp_prints_the_very_entry_that_install_writes(user: Path, home: Path, h
     assert printed == json.loads(path.read_text())
     entry = printed["mcpServers"]["hardwon"]
     assert (entry["args"][:2], entry["env"]) == (["-E", "-P"], {"HARDWON_HOME": str(home)})
+
+
+@pytest.mark.parametrize("agent", [agent for agent in FILES if agent != "cline"])
+def test_hooks_of_another_store_are_whole(user: Path, home: Path, tmp_path: Path, agent: str) -> None:
+    """Whoever tries a store out is not told to repair hooks that are as they should be."""
+    mine, tried = here(user), Where({"PATH": "", "HARDWON_HOME": str(tmp_path / "try")}, user)
+
+    def trouble(where: Where) -> str:
+        return next(one.trouble for one in everywhere(where) if one.agent == agent)
+
+    apply(installing(AGENTS[agent], mine), home)
+    assert trouble(tried) == f"its hooks use another store: {usual_home()}"
+    assert "store" not in trouble(mine)
+    apply(installing(AGENTS[agent], tried), home)
+    assert trouble(mine) == f"its hooks use another store: {tmp_path / 'try'}"

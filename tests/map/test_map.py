@@ -277,7 +277,7 @@ def test_a_prompt_is_answered_with_where_to_look_once_a_session(memory: Hardwon)
 def test_a_session_starts_with_how_the_project_is_run(memory: Hardwon) -> None:
     told = context(hook("session-start", {"session_id": "new", "cwd": ROOT}))["additionalContext"]
     assert HOW_IT_IS_RUN in told
-    assert "test: `make test` (ran in 12 sessions, passed in all)" in told
+    assert "test: `make test` (12 sessions, passed in all)" in told
     assert told == memory.bootstrap("reef", agent="claude-code").text
 
 

@@ -62,7 +62,7 @@ def test_a_session_that_starts_in_a_package_is_told_how_that_is_tested(root: Pat
     for package in ("tide", "shoal"):
         cwd = str(root / "packages" / package)
         told = context(hook("session-start", {"session_id": package, "cwd": cwd}))["additionalContext"]
-        assert f"test: `cd packages/{package} && vitest run` (ran in 6 sessions, passed in all)" in told
+        assert f"test: `cd packages/{package} && vitest run` (6 sessions, passed in all)" in told
         asked = {"session_id": f"p{package}", "cwd": cwd, "prompt": "Please mend the reader once more"}
         answered = context(hook("prompt", asked))["additionalContext"]
         assert f"`packages/{package}/reader.ts`" in answered
@@ -78,7 +78,7 @@ def test_a_command_of_a_folder_that_one_session_went_to_is_no_package(home: Path
         memory.harvest(written)
         known = known_of(memory.reading(), memory.store.projects()[0].id)
     assert [(one.key, one.text, one.worked) for one in known.commands] == [("make test", "make test", [0, 1, 2])]
-    assert at_start(known)[0] == "test: `make test` (ran in 3 sessions, passed in all)"
+    assert at_start(known)[0] == "test: `make test` (3 sessions, passed in all)"
 
 
 def test_a_command_with_and_without_the_step_into_its_folder_is_one_told_where_it_mostly_passed(
@@ -93,9 +93,7 @@ def test_a_command_with_and_without_the_step_into_its_folder_is_one_told_where_i
         memory.harvest(written)
         known = known_of(memory.reading(), memory.store.projects()[0].id)
     assert [(one.text, one.worked) for one in known.commands] == [("cd src && go test ./...", [0, 1, 3])]
-    assert at_start(known)[0] == "test: `cd src && go test ./...` (ran in 3 sessions, passed in all)", (
-        "./tide is a part"
-    )
+    assert at_start(known)[0] == "test: `cd src && go test ./...` (3 sessions, passed in all)", "./tide is a part"
 
 
 @pytest.mark.parametrize(("edits", "told"), [(True, "cd src && go test ./..."), (False, "go test ./...")])

@@ -626,6 +626,26 @@ def failing(text: str) -> list[str]:
     return re.findall(r'class="error" href="/failures/(\w+)"', text)
 
 
+def test_the_home_of_a_project_tells_when_its_own_newest_session_began(tmp_path: Path) -> None:
+    from tests.serve.service import served
+
+    rule = "Make sure to run `make lint` on every change of the schema"
+    old = ClaudeSession("old", cwd="/srv/work/quay", day=2, month=3).user("plan").says("ok")
+    for words in (rule, f"please {rule.lower()}", f"{rule}!"):
+        old.user(words).says("Done.")
+    new = ClaudeSession("new", cwd="/srv/work/reef", day=9, month=10).user("Look at it.").says("ok")
+    with Hardwon(tmp_path / "hardwon") as memory:
+        memory.harvest([one.write(tmp_path) for one in (old, new)], mine=True)
+        quay = next(one.id for one in memory.store.projects() if one.name == "quay")
+    with served(environment(tmp_path / "hardwon", Path())) as service:
+        visitor = Visitor(service, service.token)
+        began = "The newest session began <time[^>]*2026-{}"
+        everywhere, of_quay = visitor.page("/"), visitor.page("/", project=quay)
+        assert re.search(began.format("10-09"), everywhere)
+        assert re.search(began.format("03-02"), of_quay)
+        assert re.search(r"said in <a [^>]*>one session, again and again</a>", of_quay)
+
+
 def test_home_and_failures_tell_the_same_month_in_the_same_order(harbour: Visitor) -> None:
     home, listed = harbour.page("/"), harbour.page("/failures")
     assert len(failing(home)) == 2

@@ -151,7 +151,7 @@ def failure_lines(
         long_ago = now - one.row.last_seen > LONG_AGO
         reason = "" if once_is_enough else unlikely(value, first=not at)
         if long_ago and chance.is_mistake and _ASSERTS.search(one.row.error) and not once_is_enough:
-            reason = "an assertion of more than a month ago"
+            reason = "a failing test, over a month ago"
         proven = once_is_enough or (fix and fix.confirmed >= failures.SESSIONS_THAT_PROVE)
         if now - one.row.last_seen > _HALF_A_YEAR and not proven:
             reason = reason or "not met for half a year, and no fix of it worked in two sessions"

@@ -112,7 +112,7 @@ def below_bar(confidence: float, min_confidence: float) -> str:
 
 def unlikely(chance: float, *, first: bool) -> str:
     """Why a failure is not worth a line; empty if it is (docs/measured.md)."""
-    return "not likely to come back" if chance < (LEAST_CHANCE_OF_THE_FIRST if first else LEAST_CHANCE) else ""
+    return "rare or long ago" if chance < (LEAST_CHANCE_OF_THE_FIRST if first else LEAST_CHANCE) else ""
 
 
 def best(lessons: Sequence[Line], failures: Sequence[Line]) -> tuple[list[Line], list[Line]]:

@@ -225,7 +225,7 @@ def _known_lessons(db: Database, request: Request, fits: dict[str, float]) -> li
 
 
 def _best_known(db: Database, project: str) -> list[StoredLesson]:
-    return lessons.listed(db, project=project, limit=_LESSONS_CONSIDERED)
+    return lessons.listed(db, project=project, taken_back=False, limit=_LESSONS_CONSIDERED)
 
 
 def _line(one: Scored, sources: list[SourceRow]) -> Line:

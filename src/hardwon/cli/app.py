@@ -299,7 +299,7 @@ def question(text: str, *, err: bool = False) -> str:
 
 def confirmed(text: str, *, err: bool = False, more: tuple[str, str, Callable[[], None]] | None = None) -> bool:
     """Whether a person says yes; what is no answer is told the choices. `more`: a key, what it shows, and how."""
-    choices = f"y/N/{more[0]}" if more else "y/N"
+    choices = f"y/N, {more[0]}: show {more[1]}" if more else "y/N"
     asked = question(text, err=err)
     while True:
         answer = str(typer.prompt(f"{asked} [{choices}]", default="n", show_default=False, err=err)).strip().lower()
@@ -518,15 +518,12 @@ ENDED = {
 
 def cost_of(cost: Estimate) -> str:
     """What it would cost to let a model read the sessions."""
-    money = (
-        f", {cost.cost:.2f} at the configured prices"
-        if cost.cost
-        else " (to see it in money, set what a million of them costs: `hardwon config llm_price_in N`)"
-    )
+    tokens = round(cost.tokens, 2 - len(f"{cost.tokens}"))
+    money = f", {cost.cost:.2f} at the configured prices" if cost.cost else ""
+    set_price = "" if money else "\nIn money: `hardwon config llm_price_in PRICE` (of a million), then this again."
     return (
-        f"{cost.sessions:,} sessions and sub-agents in {count(cost.projects, 'project')}: "
-        f"{count(cost.questions, 'question')} to the model, each with as many sessions as fit; "
-        f"about {cost.tokens:,} tokens in all{money}, {cost.share:.1%} of the size of these sessions."
+        f"{cost.sessions:,} sessions and sub-agents of {count(cost.projects, 'project')}: "
+        f"{count(cost.questions, 'question')}, about {tokens:,} tokens{money}.{set_price}"
     )
 
 
@@ -644,6 +641,10 @@ class _Group(TyperGroup):
             say("hardwon: stopped; what was done is kept", err=True)
             raise typer.Exit(130) from None
         except typer.BadParameter as error:
+            if not (error.param or error.param_hint):  # no value is wrong, but what was asked for as a whole
+                raise UsageError(
+                    "\n".join(hung(f"Error: {error.message}", room(err=True)))[7:], ctx=error.ctx
+                ) from None
             lead = "Error: Invalid value: "  # which the library puts before it
             lines = hung(lead + _in_plain_words(error.message), room(err=True))
             error.message = "\n".join(lines).removeprefix(lead)

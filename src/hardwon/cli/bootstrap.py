@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -19,13 +19,16 @@ from hardwon.cli.app import (
     Json,
     ProjectOption,
     asked_again,
+    bold,
     confirmed,
     count,
     echo,
     iso,
+    lines_of_screen,
     need_known,
     of_here,
     print_json,
+    room,
     room_of_tables,
     rows_that_fit,
     say,
@@ -33,6 +36,7 @@ from hardwon.cli.app import (
     shown,
     table,
 )
+from hardwon.cli.table import cut, width
 from hardwon.errors import HardwonError
 
 if TYPE_CHECKING:
@@ -109,50 +113,81 @@ def bootstrap(
         if sys.stdout.isatty() and format is BootstrapFormat.plain and not (json or write) and found.left_out:
             say("What is known and not told, and why: the same with `--left-out`.", err=True)
         if task and found.text and found.text == memory.bootstrap(project or ".", agent=agent, budget=budget).text:
-            say("The task changes nothing here: it is told what any session of this project is.", err=True)
+            say("The task changes nothing: every session of this project is told this.", err=True)
 
 
-def _with_short_ids(memory: Hardwon, one: LeftOut) -> str:
-    return _WHOLE_ID.sub(lambda found: short(memory, found[0]), one.reason)
+def _with_short_ids(memory: Hardwon, reason: str) -> str:
+    return _WHOLE_ID.sub(lambda found: short(memory, found[0]), reason)
 
 
 def _print_left_out(memory: Hardwon, project: str, left_out: Sequence[LeftOut]) -> None:
-    """Reason by reason, failures counted as `failures` does; without what agents' own tools refused."""
+    """By reason, the most frequent first, failures of most sessions before others; on a screen some of each.
+
+    Failures are counted as `failures` does.
+    """
     from hardwon.api.failing import EVER, rows_with
     from hardwon.briefing.policy import against_failure
     from hardwon.cli.failures import row_of
     from hardwon.store.pages import Counted
 
-    reasons = {
-        one.id: _with_short_ids(memory, one)
-        for one in left_out
-        if one.id.startswith(("F", "L")) and one.reason != against_failure("agent")
-    }
-    found = rows_with(memory.reading(), Counted(memory.project(project), EVER), [id for id in reasons if id[0] == "F"])
-    rows = [
-        (row.failure.sessions, short(memory, row.failure.id), row_of(row), reasons[id]) for id, row in found.items()
-    ]
-    rows += [
-        (0, short(memory, id), memory.lessons.get(id).lesson.text, why) for id, why in reasons.items() if id[0] == "L"
-    ]
-    many = Counter(why for *_, why in rows)
-    rows.sort(key=lambda row: (-many[row[3]], row[3], -row[0]))
-    if not rows:
+    groups: dict[str, list[_Untold]] = defaultdict(list)
+    refused = [one for one in left_out if one.reason == against_failure("agent")]
+    failed = [one.id for one in left_out if one.id.startswith("F") and one not in refused]
+    rows_of = rows_with(memory.reading(), Counted(memory.project(project), EVER), failed)
+    for one in left_out:
+        if known := rows_of.get(one.id):
+            said = _Untold(known.failure.sessions, short(memory, known.failure.id), shown(row_of(known)))
+            groups[one.reason].append(said)
+        elif one.id.startswith("L"):
+            text = memory.lessons.get(one.id).lesson.text
+            groups[one.reason].append(_Untold(0, short(memory, one.id), shown(text)))
+    if not groups:
         say("Nothing is left out.")
         return
-    told = ""
-    cells: list[tuple[object, ...]] = []
-    for sessions, id, text, why in rows:
-        if why != told:
-            cells.append(("", "", f"{why[:1].upper()}{why[1:]} ({many[why]}):"))
-            told = why
-        cells.append((id, sessions or "", text))
-    headings = ("ID", "SESSIONS", "LEFT OUT")
-    kept = rows_that_fit(headings, cells, right=(1,), most_lines=1, besides=_LINES_BELOW)
-    table(headings, cells[:kept], right=(1,), most_lines=1)
-    if len(cells) > kept:
-        say(f"{len(rows)} in all: `| less` shows them.")
-    say('To have one told anyway: `hardwon remember "…"`')
+    whys = {_with_short_ids(memory, why): rows for why, rows in groups.items()}
+    alone = [rows[0]._replace(why=why) for why, rows in whys.items() if len(rows) == 1]
+    parts = [(why, rows) for why, rows in whys.items() if len(rows) > 1]
+    parts.sort(key=lambda part: -len(part[1]))
+    parts += [("other reasons" if parts else "each for its reason", alone)] if alone else []
+    say("Known and not told, each with how many sessions met it:")
+    rows_of_each = _rows_of_each([len(rows) for _, rows in parts])
+    for why, rows in parts:
+        say(f"{bold(why[0].upper() + why[1:])} ({len(rows)}):", style=str)
+        rows.sort(key=lambda row: -row.sessions)
+        for row in rows[:rows_of_each]:
+            say(_drawn(row), style=str)
+    if any(len(rows) > rows_of_each for _, rows in parts):
+        say("The first of each; in a pipe all are listed (`| less`).")
+    if refused:
+        say(f"Without {count(len(refused), 'refusal')} of agents' own tools.")
+    say('To have a session told of one: `hardwon remember "…"`.')
+
+
+class _Untold(NamedTuple):
+    """What is not told: in how many sessions it failed, what it is, and why where that is not said above."""
+
+    sessions: int
+    id: str
+    text: str
+    why: str = ""
+
+
+def _rows_of_each(sizes: Sequence[int]) -> int:
+    """How many rows of each part fit the screen, at least one; in a pipe, all."""
+    most = max(sizes)
+    if not sys.stdout.isatty():
+        return most
+    room_left = lines_of_screen() - _LINES_BELOW - 1 - len(sizes)
+    return next((rows for rows in range(most, 1, -1) if sum(min(rows, size) for size in sizes) <= room_left), 1)
+
+
+def _drawn(row: _Untold) -> str:
+    left = f"  {row.id:{_ID}}{row.sessions or '':>4}  "
+    if not sys.stdout.isatty():
+        return f"{left}{row.text}{f' ({row.why})' if row.why else ''}"
+    space = room() - len(left)
+    why = f" ({cut(row.why, space // 2)})" if row.why else ""
+    return f"{left}{cut(row.text, space - width(why))}{why}"
 
 
 def somebody_looks() -> bool:
@@ -180,6 +215,7 @@ OTHER_NAMES = {"rejected": "invalid"}
 """What people call a status → what it is called."""
 _ROOMY, _WIDE = 100, 120
 """On a narrower screen the text of a lesson needs the room."""
+_ID = 10
 _LINES_BELOW = 4
 """Of a screen: what is said below the table, and the prompt."""
 

@@ -100,7 +100,7 @@ def _say_how(with_: str) -> None:
     from hardwon.harvest.distil.chosen import installed
 
     model = with_ or next(iter(installed()), "MODEL")
-    say(f"To go ahead: `hardwon distil --with {model}`. `hardwon distil --help` lists who can answer.")
+    say(f"To go ahead: `hardwon distil --with {model}` (others: `--help`).")
 
 
 def _agreed(cost: Estimate, using: Model) -> bool:

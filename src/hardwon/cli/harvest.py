@@ -250,6 +250,8 @@ def _summary(memory: Hardwon, report: Report, known: dict[str, int], looked: str
         )
     elif report.skipped:
         say(f"Nothing new: {count(report.skipped, 'file')} unchanged since last time.")
+    elif report.copies:
+        say("Nothing new.")
     else:
         examples = "" if totals["sessions"] else "; examples: `hardwon up`"
         say(f"No session was found{looked}. If yours lie elsewhere: `hardwon harvest FOLDER`{examples}.")
@@ -267,10 +269,13 @@ def _summary(memory: Hardwon, report: Report, known: dict[str, int], looked: str
             "the next harvest tries again."
         )
     if report.refused:
-        not_one = "file is not a session and was", "files are no sessions and were"
-        say(f"{count(report.refused, *not_one)} skipped: `hardwon doctor` says why.")
+        are = "is not a session and was" if report.refused == 1 else "are not sessions and were"
+        say(f"{count(report.refused, 'file')} {are} skipped: `hardwon doctor` says why.")
     if report.copies:
         say(f"{count(report.copies, 'session')} in two files: of each the fuller copy counts.")
+    if report.moved:
+        went = f"{count(report.moved, 'session')} moved to the project of the fuller copy"
+        say(f"{went} (`hardwon projects`; `hardwon projects merge` makes two one).")
     if report.empty:
         say(f"{count(report.empty, 'file')} without anything in it to learn from.")
     if not totals["sessions"]:

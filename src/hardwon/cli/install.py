@@ -105,10 +105,12 @@ def _summary(agent: Agent, where: Where) -> str:
     moments = [at[event] for event in dict.fromkeys(map(event_of, hooks)) if event in at]
     if not moments:
         return f"This adds Hardwon to {names}.\n"
-    what = "a plugin" if isinstance(files[0], OwnFile) else count(len(hooks), "hook")
+    is_plugin = isinstance(files[0], OwnFile)
+    what = "a plugin" if is_plugin else count(len(hooks), "hook")
+    calls, stop = ("It calls", "it stops") if is_plugin else ("They call", "they stop")
     return (
-        f"This adds {what} to {names}, to run when {', '.join(moments[:-1])} and {moments[-1]}. "
-        f"It calls {interpreter(hooks[0])}: keep that folder, or it silently stops.\n"
+        f"This adds {what} to {names}, for these moments: {', '.join(moments)}. "
+        f"{calls} {interpreter(hooks[0])}: if that is deleted, {stop} without a word.\n"
         + (
             f"HARDWON_HOME is set: the hooks will use the store in {short_path(str(_home()))}.\n"
             if os.environ.get("HARDWON_HOME")
@@ -277,7 +279,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if not any(entry["installed"] for entry in shown):
         first = next((entry["agent"] for entry in shown if entry["found"]), "claude-code")
         say(f"\nNo agent uses Hardwon yet. To start: `hardwon install {first}`.")
-    how = " (`hardwon review --list`)" if waiting.all else ""
+    how = " (`hardwon review --everywhere`)" if waiting.all else ""
     say(f"\nKnown: {count(known, 'session')} (`hardwon up` reads new ones).")
     say(f"Waiting for review: {waiting.said}{how}.")
     by = "off (run `hardwon distil` yourself)" if distils == "off" else f"{distils} reads each session when it ends"
@@ -285,7 +287,7 @@ def status(project: ProjectFlag = False, json: Json = False) -> None:
     if measures:
         say(_MEASURES)
     else:
-        say("Experiment (do the lines help?): off, nothing is withheld (`hardwon config experiment on`).")
+        say("Experiment (does the briefing help?): off, nothing is withheld (`hardwon config experiment on`).")
 
 
 def here() -> list[Installed]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardwon.cli.app import Json, ProjectOption, day, iso, print_json, say, short, shown, table
+from hardwon.cli.app import Json, ProjectOption, asked_again, day, iso, print_json, say, short, shown, table
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _OF_ALL = re.compile(r"\w in \d+ of (\d+) sessions(?! about| with)")
 _LAST = re.compile(r"(.*?), last ([^;]+)(.*)$")
 _RAN = re.compile(
     r"(?:(?P<purpose>[\w-]+): )?(?:ran|failed) in (?P<ran>\d+) of \d+ sessions"
-    r"(?:: (?P<failed>\d+) saw it fail, (?P<passed>\d+) saw it pass|, passed in all|(?P<never>, never worked))?"
+    r"(?:: passed in (?P<passed>\d+), failed in (?P<failed>\d+)|, passed in all|(?P<never>, never worked))?"
     r"(?:, last (?P<last>.+))?$"
 )
 """What the map says of files, and of commands."""
@@ -258,7 +258,8 @@ def how(
             say(f"What {sessions} sessions ran; … stands for words that differ:\n")
         _print_commands([(one.command, one.why) for one in found])
         if not words:
-            say("\nOf one purpose: `hardwon how test`. For a task: `hardwon map TASK`", err=True)
+            asked = asked_again({"-p": project})
+            say(f"\nOf one purpose: `hardwon how test{asked}`. For a task: `hardwon map TASK{asked}`", err=True)
 
 
 def resume(

@@ -39,6 +39,8 @@ SAID_SHOWN = 20
 _LED_IN = 20
 _EVENTS_SHOWN = 50
 _EVENTS_LOOKED_AT = 200
+_LINES_BELOW = 5
+"""Of a screen: what is said below a table, and the prompt."""
 _WIDE = 120
 """From here on, what may have helped has a column of its own; below, it stands under its error."""
 _NOBODY = ("harvest", "decay")
@@ -141,7 +143,7 @@ def review(
             fixes = [] if kind or rule or trust else _waiting_fixes(memory, holder)
             disputed = memory.review.conflicts(project=holder)
             if list_ or json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-                _listed(memory, pending, fixes, json)
+                _listed(memory, pending, fixes, json, project)
             elif pending or fixes or disputed:
                 from hardwon.cli.review_screen import Screen
 
@@ -210,13 +212,14 @@ def _typed(memory: Hardwon, project: str | None, json: bool, *, list_: bool) -> 
             for one in waiting[:SAID_SHOWN]
             for source, _, place in [one.id.partition("/")]
         ]
-        table(("ID", "TYPED", "PROJECT"), rows, spare=(2,) if len({row[2] for row in rows}) < 2 else ())
-        more = (
-            f"{len(waiting) - len(rows)} less likely ones are left out (`--json` lists all). "
-            if len(waiting) > len(rows)
-            else ""
-        )
-        say(f"\n{more}To make one a lesson: `hardwon review --keep-said ID`.")
+        columns = 3 if len({row[2] for row in rows}) > 1 else 2  # whose they are, where that differs
+        headings, cells = ("ID", "TYPED", "PROJECT")[:columns], [row[:columns] for row in rows]
+        kept = rows_that_fit(headings, cells, besides=_LINES_BELOW)
+        table(headings, cells[:kept])
+        left = f"{len(rows) - kept} more: in a pipe (`| less`). " if len(rows) > kept else ""
+        if len(waiting) > len(rows):
+            left += f"{len(waiting) - len(rows)} less likely ones are left out (`--json` lists all). "
+        say(f"\n{left}To make one a lesson: `hardwon review --keep-said ID`; it is none: `--drop-said ID`.")
     else:
         say("No typed sentence is waiting.", err=True)
 
@@ -292,7 +295,13 @@ def _told(memory: Hardwon, done: list[dict[str, Any]], json: bool) -> None:
         say("No lesson matches.", err=True)
 
 
-def _listed(memory: Hardwon, pending: list[Pending], fixes: list[tuple[FailureRow, FixRow]], json: bool) -> None:
+def _listed(
+    memory: Hardwon,
+    pending: list[Pending],
+    fixes: list[tuple[FailureRow, FixRow]],
+    json: bool,
+    project: str | None,
+) -> None:
     from hardwon.briefing.asked import why_not_told
     from hardwon.text.shown import remedy
 
@@ -328,14 +337,14 @@ def _listed(memory: Hardwon, pending: list[Pending], fixes: list[tuple[FailureRo
         return
     if pending:
         rows = [
-            (short(memory, e.lesson.id), e.lesson.kind, e.lesson.trust, names.get(e.lesson.project, ""), e.lesson.text)
-            for e in pending
+            (short(memory, e.lesson.id), e.lesson.kind, names.get(e.lesson.project, ""), e.lesson.text) for e in pending
         ]
-        table(("ID", "KIND", "TRUST", "PROJECT", "LESSON"), rows, spare=(2, 1, 3))
-    if pending and fixes:
-        say()
+        say(f"{count(len(rows), 'lesson')}:")
+        table(("ID", "KIND", "PROJECT", "LESSON"), rows, spare=(1, 2))
     why = why_not_told(memory.reading(), [fix for _, fix in fixes]) if fixes else {}
     told = [(short(memory, fix.id), row.error, remedy(fix.steps, fix.succeeded_as), why[fix.id]) for row, fix in fixes]
+    if fixes:
+        say(f"{chr(10) if pending else ''}{count(len(fixes), 'fix', 'fixes')}:")
     if fixes and room_of_tables() < _WIDE:
         lines = [
             ((id, error), ("", f"may have helped: {fix}"), ("", f"not told because: {why}"))
@@ -351,8 +360,10 @@ def _listed(memory: Hardwon, pending: list[Pending], fixes: list[tuple[FailureRo
             f"Where it comes from: `hardwon why {one}`",
             err=True,
         )
+        if more := said_too(memory, project):
+            say(more, err=True)
     else:
-        say(_nothing(memory, None), err=True)
+        say(_nothing(memory, project), err=True)
 
 
 # What was done, and taking it back: `history`, `undo`.

@@ -391,7 +391,7 @@ class Screen:
                 self._page.say(f"    {line}")
         met = f"{count(failure.occurrences, 'time')} in {count(failure.sessions, 'session')}"
         self._page.say(f"    the error came {met}; all of it: hardwon why {short(self._memory, id)}", style="dim")
-        self._page.say("  once approved, it will be told where this error is known")
+        self._page.say("  y: tell it where this error is known")
 
     def _show(self, considered: Considered) -> None:
         lesson = considered.lesson
@@ -528,7 +528,7 @@ class SaidScreen:
             text = f"{led_in}[…]{after.removeprefix(quote[_CHARACTERS_BEFORE:])}" if found else whole
             self._page.say(f"  in: “{shown(text, 2 * _CHARACTERS_BEFORE)}”")
         where = f"sessions of {shown(project)}" if project else "every session"
-        self._page.say(f"  once approved, it is a lesson, a preference, and will be told to {where}")
+        self._page.say(f"  y: keep it as a preference and tell it to {where}")
         message = place.partition("/")[0]
         read = f"hardwon inspect {short(self._memory, source)} --message {message}"
         self._page.say(f"    {session.agent}, {age(session.started_at)}; to read it: {read}", style="dim")

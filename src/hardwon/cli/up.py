@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from hardwon.api.failing import Failing
     from hardwon.harvest.rules.said import Habit
     from hardwon.harvest.walk import Progress, Report
-    from hardwon.model.nouns import Bootstrap, Lesson, Line, Project
+    from hardwon.model.lesson import StoredLesson
+    from hardwon.model.nouns import Bootstrap, Line, Project
     from hardwon.store.failures import Met
 
 _FIRST_BYTES = 4_000_000
@@ -75,6 +76,7 @@ _NARROWEST, _ROOMY, _IN_A_PIPE = 60, 100, 100
 """Columns: no fewer are used, from here on tokens are shown, and what is used where nobody looks."""
 _EXAMPLES = ("tidepool", "lanternfish")
 """Their projects."""
+_ARROW, _LEAST_OF_A_LEAD = " → ", 20
 _LEFT = 11
 """Columns of an id and what parts it from the words."""
 
@@ -88,6 +90,8 @@ class _Row(NamedTuple):
     tokens: str = ""
     fixed: str = ""
     or_else: str = ""
+    lead: str = ""
+    """What stands before the words, as much of it as there is room for."""
 
 
 class _Screen(NamedTuple):
@@ -103,7 +107,7 @@ class _Screen(NamedTuple):
     untold: Counter[str]
     """Why some of them are not told → how many."""
     tokens: dict[str, int]
-    said_again: Sequence[Lesson]
+    said_again: Sequence[StoredLesson]
     habits: Sequence[Habit]
     met: Met
     another: str = ""
@@ -112,14 +116,18 @@ class _Screen(NamedTuple):
     """Whether no other was asked for, nor is this folder another's."""
     of: str = ""
     """The option that names the project, where a command needs it."""
+    last: str = ""
+    """When its last session was, where that is long ago."""
 
     @property
     def about(self) -> str:
-        """Which project it is, and why."""
+        """Which project it is, how old what is known of it is, and why it is shown."""
         others = f" (one of {self.projects} projects)" if self.projects > 1 else ""
         if others and self.chosen and self.came_back:
             others = f" (most errors that came back, of {self.projects} projects)"
-        return f"{shown(self.project.name)}: {count(self.project.sessions, 'session')}{others}"
+        last = f", the last {self.last}" if self.last else ""
+        last = last.replace("the last ", "") if self.project.sessions == 1 else last
+        return f"{shown(self.project.name)}: {count(self.project.sessions, 'session')}{last}{others}"
 
     @property
     def came_back(self) -> int:
@@ -269,6 +277,7 @@ def _next(memory: Hardwon, screen: _Screen | None, project: str | None, *, examp
         of=screen.of if screen else "",
         reviewed=_asked_for(memory, alone) if alone else "",
         waiting=waiting,
+        whose=" of all projects" if screen and not alone and screen.projects > 1 else "",
         read_here=bool(project) or _is_known_here(memory),
         another=another,
         fails=fails,
@@ -338,14 +347,18 @@ def _screen(memory: Hardwon, project: str | None = None) -> _Screen | None:
     compared = [one for at, one in enumerate(known) if at < _PROJECTS_COMPARED or one.id == here]
     met = {one.id: met_in(memory.reading(), one.id) for one in compared}
     compared.sort(key=lambda one: (one.id == here, met[one.id].errors - met[one.id].different), reverse=True)
+
+    def tells(screen: _Screen) -> bool:
+        return screen.tells or (screen.project.id == here and bool(screen.briefing.text))
+
     screens = [_screen_of(memory, known, one) for one in compared[:1]]
     for one in compared[1:]:
-        if screens[-1].tells:
+        if tells(screens[-1]):
             break
         screens.append(_screen_of(memory, known, one))
     if not screens:
         return None
-    found = screens[-1] if screens[-1].tells else screens[0]
+    found = screens[-1] if tells(screens[-1]) else screens[0]
     back = (one for one in compared if one is not found.project and met[one.id].errors > met[one.id].different)
     another = next((_asked_for(memory, one) for one in back), "")
     is_here = found.project.id == here
@@ -367,11 +380,11 @@ def _if_not_known(memory: Hardwon, screen: _Screen) -> str:
     """That nothing below is of this folder: it has nothing to tell, or a command reads what lies in it."""
     from hardwon.sessions.checkpoints import how_to_read
 
-    of = f"What follows is of {shown(screen.project.name)}"
+    of = f"Shown meanwhile: {shown(screen.project.name)}"
     here = project_here(memory)
     own = next((one for one in memory.store.projects() if one.id == here and one.sessions), None)
     if own and own.id != screen.project.id:
-        why = nothing_to_go_by(memory, own.id) or " No error came back in it, and nothing was said twice."
+        why = nothing_to_go_by(memory, own.id) or " No error came back in it."
         nothing = (
             f"{shown(own.name)}, this folder's project ({count(own.sessions, 'session')}), has nothing to tell yet."
         )
@@ -379,12 +392,16 @@ def _if_not_known(memory: Hardwon, screen: _Screen) -> str:
     command, files = how_to_read(".")
     if not files or own:
         return ""
-    return bold(f"This folder is not known yet. {count(files, 'session file')} of it can be read: `{command}`. {of}.")
+    there = f"Its {count(files, 'session file')} can be read" if files > 1 else "Its session file can be read"
+    return bold(f"This folder is not known yet. {there}: `{command}`. {of}.")
 
 
 def _unread_below(memory: Hardwon) -> tuple[str, int]:
     """The command that reads the histories of projects one or two folders below this one, and how many are unread."""
+    from hardwon.harvest.learn import VERSION
     from hardwon.sessions.checkpoints import HISTORY, histories
+    from hardwon.store.sessions import known_files
+    from hardwon.text.normalise import base_name, tilde
 
     found = {
         pattern: [path for place in glob(pattern) for path in histories(place.removesuffix(HISTORY))]
@@ -394,24 +411,25 @@ def _unread_below(memory: Hardwon) -> tuple[str, int]:
     paths = [path.absolute() for pattern in there for path in found[pattern]]
     if not paths:
         return "", 0
-    unread = len(paths) - len(memory.sessions.harvested(paths))
+    known = known_files(memory.reading(), VERSION) if memory.exists else {}
+    names, done = {base_name(name) for name in known}, memory.sessions.harvested(paths)
+    copies = [path for path in paths if path.name in names and tilde(str(path)) not in known]  # of what is known
+    unread = len({*paths} - done - {*copies})
     places = there[0] if len(there) == 1 else f"{{*,*/*}}/{HISTORY}"
     return f"hardwon harvest {places} --mine", unread
 
 
 def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _Screen:
     from hardwon.api.failing import EVER, failing
+    from hardwon.clock import moment
     from hardwon.harvest.rules.said import habits
     from hardwon.store.failures import met_in
-    from hardwon.store.pages import Counted
+    from hardwon.store.pages import Counted, last_session, said_again
 
     which = Counted(project.id, EVER, of_agents=False, muted=False, again=True)
     back, _ = failing(memory.reading(), which, limit=_FAILURES_COUNTED)
     first = back[: _MOST["failures"]]
     costs = memory.failures.costs([id for row in first for id in row.ids])
-    said = memory.lessons.list(project=project.id, status="active")
-    again = [one for one in said if one.trust == "human" and one.source_count > 1]
-    again.sort(key=lambda one: -one.source_count)
     tokens = {row.failure.id: sum(costs[id].tokens for id in row.ids) for row in first}
     often = habits(memory.reading(), project.id, _HABITS_SHOWN)
     met = met_in(memory.reading(), project.id)
@@ -424,9 +442,10 @@ def _screen_of(memory: Hardwon, known: Sequence[Project], project: Project) -> _
         len(back),
         _untold(memory, back, briefing),
         tokens,
-        again[: _MOST["said"]],
+        said_again(memory.reading(), project.id, _MOST["said"]),
         often,
         met,
+        last=last_met(moment(last_session(memory.reading(), project.id))).removeprefix("last met "),
     )
 
 
@@ -448,14 +467,15 @@ def _said_of_untold(screen: _Screen, *, roomy: bool) -> list[str]:
     if not untold:
         return []
     named = [(reason, often) for reason, often in screen.untold.most_common() if reason][:_REASONS_SHOWN]
-    each = [f"{often}: {reason}" for reason, often in named]
+    each = [f"{reason}: {often}" for reason, often in named]
     if others := untold - sum(often for _, often in named):
-        each.append(f"{others}: other reasons")
+        each.append(f"other reasons: {others}")
     whys = [f" ({'; '.join(each)})"] if roomy and named else []
     whys += [f" ({'mostly: ' if len(screen.untold) > 1 else ''}{reason})" for reason, _ in named[:1]]
     told = screen.kinds - untold
     are, others_are = ("is" if number == 1 else "are" for number in (told, untold))
     said = f"{told or 'None'} of the {count(screen.kinds, 'failure')} that came back {are if told else 'is'} told"
+    said = "The failure that came back is not told" if screen.kinds == 1 else said
     return [f"{said}{f', {untold} {others_are} not' if told else ''}{why}" for why in (*whys, "")]
 
 
@@ -511,7 +531,9 @@ def _sections(memory: Hardwon, screen: _Screen, *, examples: bool) -> _Sections:
         row = one.failure
         error = row_of(one)
         found = worked(row)
-        young = found.replace(f", {last_met(row.last_seen)}", "", 1)  # where the fix itself needs the room
+        met = last_met(row.last_seen)
+        young = found.replace(f", {met}", "", 1)  # where the fix itself needs the room
+        found = young if met == f"last met {screen.last}" else found
         tokens = thousands(screen.tokens[row.id])
         failing.append(_Row(short(memory, row.id), error, f"{row.sessions:,}", tokens, found, young))
     said = [_Row(short(memory, one.id), one.text, f"{one.source_count}") for one in screen.said_again]
@@ -522,7 +544,7 @@ def _sections(memory: Hardwon, screen: _Screen, *, examples: bool) -> _Sections:
         said = [_Row("", f"Nothing in several sessions.{once}")]
     lines = _likeliest_first(screen.briefing)
     told = [
-        _Row(short(memory, one.id), f"{one.fix} for {one.error}" if one.fix else one.text, or_else=one.text)
+        _Row(short(memory, one.id), f"{one.fix or one.text}", or_else=one.text, lead=one.error if one.fix else "")
         for one in lines
     ]
     told += [_Row("", text) for text in _told_lines(screen.briefing) if text not in {one.text for one in lines}]
@@ -564,11 +586,22 @@ def _section(title: str, parts: str, rows: Sequence[_Row], known: int, most: dic
         cells = (f"{number:>{wide}}  " for number, wide in zip(numbers, widths, strict=True) if wide)
         left = f"{row.id:{_LEFT}}{''.join(cells)}"
         space = _wide() - len(left)
-        text = _in_lines(row.text, space, most["lines"]) or _in_lines(row.or_else, space, most["lines"])
+        text = _in_lines(_led_in(row, space * most["lines"]), space, most["lines"])
+        text = text or _in_lines(row.or_else, space, most["lines"])
         lines += [f"{lead}{line}" for lead, line in zip([left, *[" " * len(left)] * len(text)], text, strict=False)]
         fixed = row.fixed if width(row.fixed) <= space else row.or_else
         lines += [green(f"{'':{len(left)}}{line}") for line in _in_lines(fixed, space, _MOST["lines"]) if row.fixed]
     return lines
+
+
+def _led_in(row: _Row, space: int) -> str:
+    """What failed and what worked: where both do not fit, less of what failed."""
+    if not row.lead:
+        return row.text
+    lead = shown(row.lead)
+    if width(lead) + width(row.text) + len(_ARROW) > space:
+        lead = cut_in_code(lead, max(_LEAST_OF_A_LEAD, space - width(row.text) - len(_ARROW)))
+    return f"{lead}{_ARROW}{row.text}"
 
 
 def _in_lines(text: str, space: int, most: int) -> list[str]:
@@ -612,7 +645,8 @@ def _read(report: Report, totals: dict[str, int], known: dict[str, int]) -> str:
     ]
     learned = f": {' and '.join(new)} new" if new and known else ""
     read = read_now(report, totals["sessions"], known.get("sessions", 0))
-    return f"Read {read} in {report.seconds:.0f} s{learned}."
+    took = f" in {report.seconds:.0f} s" if report.seconds >= 1 else ""
+    return f"Read {read}{took}{learned}."
 
 
 def _steps(
@@ -622,6 +656,7 @@ def _steps(
     of: str = "",
     reviewed: str = "",
     waiting: tuple[int, int, int] = (0, 0, 0),
+    whose: str = "",
     read_here: bool = False,
     another: str = "",
     fails: bool = True,
@@ -629,7 +664,8 @@ def _steps(
 ) -> list[tuple[str, str]]:
     """What to do next, the most useful first: commands, and what each is for.
 
-    `of` and `reviewed` name the project where it has to be named, `waiting` counts lessons, fixes and sentences.
+    `of` and `reviewed` name the project where it has to be named, `waiting` counts lessons, fixes and sentences, and
+    `whose` says of which projects.
     """
     from hardwon.cli.install import here
     from hardwon.harvest.distil.chosen import installed
@@ -638,7 +674,7 @@ def _steps(
     steps = []
     if examples:
         steps = [
-            ("hardwon up --demo --keep", "save these examples, to try other commands with them"),
+            ("hardwon up --demo --keep", "save these examples, to try other commands"),
             ("hardwon harvest FOLDER", "learn from sessions in another folder"),
         ]
     else:
@@ -651,8 +687,7 @@ def _steps(
     if first:
         too = f"; {', '.join(others[:2])} too" if others else ""
         steps.append((f"hardwon install {first}", f"brief its sessions{too}"))
-    if any(waiting):
-        steps.append(_to_review(waiting, reviewed))
+    steps += _to_review(waiting, of if reviewed else "", reviewed, whose)
     steps += [("hardwon why ID", "where a line comes from")] if ids and not examples else []
     steps += [(f"hardwon failures{of}", "everything that failed")] if fails and not examples else []
     if another:
@@ -669,15 +704,14 @@ def _steps(
     return steps
 
 
-def _to_review(waiting: tuple[int, int, int], project: str) -> tuple[str, str]:
+def _to_review(waiting: tuple[int, int, int], of: str, said_of: str, whose: str) -> list[tuple[str, str]]:
     lessons, fixes, said = waiting
-    option = "" if lessons else " --list" if fixes else " --said"
-    counted = (
-        (lessons, count(lessons, "lesson")),
-        (fixes, count(fixes, "fix", "fixes")),
-        (said, count(min(said, SAID_SHOWN), "sentence")),  # of many, no more than are worth a look
-    )
-    return f"hardwon review{option}{project}", f"decide on {', '.join(words for number, words in counted if number)}"
+    counted = [count(lessons, "lesson")] * bool(lessons) + [count(fixes, "fix", "fixes")] * bool(fixes)
+    steps = [(f"hardwon review{of}", f"decide on {' and '.join(counted)}{whose}")] if counted else []
+    if said:
+        typed = count(min(said, SAID_SHOWN), "sentence")  # of many, no more than are worth a look
+        steps.append((f"hardwon review --said{said_of}", f"pick rules from {typed} of yours"))
+    return steps
 
 
 def _drawn_steps(steps: Sequence[tuple[str, str]]) -> list[str]:

@@ -59,7 +59,7 @@ LEARNED_FROM = {
     "user-directive": "what the user wants always, never, or instead",
     "user-correction": "what the user said after stopping the agent",
     "users-language": "the language that the user writes",
-    "said-again": "what the user had to say in several sessions",
+    "said-again": "what the user had to say more than once",
     "agent-decision": "an agent's words on what was decided",
     "fixed-by-command": "a command that failed and then worked",
     "missing-command": "a program that several sessions called and that is not there",
@@ -226,7 +226,7 @@ def _tell_taught(memory: Hardwon, id: str, *, all: bool) -> None:
     met = [memory.failures.get(one).failure for one in failures.of_source(db, id)]
     fixes = {row.id: [fix for fix in _worth_telling(row, all=all) if fix.id in here] for row in met}
     met.sort(key=lambda row: (row.family == "agent", not fixes[row.id], -row.sessions, row.id))
-    known = [memory.lessons.get(one).lesson for one in sorted(lessons.of_source(db, id))]
+    known = [memory.lessons.get(one).lesson for one in sorted(lessons.taught_by(db, id))]
     failed = [
         [(row.id, error_of(row)), *((fix.id, f"  {_worked(fix)}: {shown(fix.text)}") for fix in fixes[row.id])]
         for row in met

@@ -88,7 +88,7 @@ def raised_in(span: Span, file: str) -> Span:
     return span
 
 
-VERSION = 8
+VERSION = 9
 """Of what recognises an error: failures that an older one has recognised are looked at anew (`refingerprint`)."""
 _SALT = "2"  # not the version: an error that is recognised as before keeps its id
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hardwon.failures import provenance, tools
-from hardwon.failures.ended import CUTS, ends, prints_findings
+from hardwon.failures.ended import CUTS, NO_FOLDER, ends, prints_findings
 from hardwon.failures.fingerprint import CUT, Fingerprint, find, fingerprint, is_consequence, joined
 from hardwon.failures.fixes import follow
 from hardwon.failures.shell import Command, commands, elements, pipes, program_family
@@ -635,7 +635,7 @@ def occurrence(turn: Turn) -> Occurrence | None:
     result = turn.result
     if result is None or not turn.failed or never_ran(turn):
         return None
-    if result.exit_code == 1 and tools.exit_one_is_an_answer(turn.call.command):
+    if result.exit_code == 1 and tools.exit_one_is_an_answer(turn.call.command) and not NO_FOLDER.search(turn.output):
         return None
     command = turn.call.command or turn.call.name
     screen = turn.call.command and result.evidence in OF_A_SCREEN

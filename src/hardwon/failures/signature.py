@@ -19,7 +19,7 @@ from hardwon.text.normalise import lazy_pattern
 
 WORDS = frozenset(
     """
-a accepts access accessible account active actual added address adjacent after again against algorithm all
+a accept accepts access accessible account active actual added address adjacent after again against algorithm all
 allocated allowed already also alternative ambiguity ambiguous amount an and annotation another ansible answer
 any api app appear appears application architecture are arg(s) argument argument(s) arguments arithmetic
 around array artifact as ascii asked asleep assembly assert assertion assertionerror assignable assigned

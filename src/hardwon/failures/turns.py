@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import re
 from collections.abc import Sequence
@@ -151,6 +152,7 @@ _CALLS_LOOKED_AHEAD = 6
 _MAX_OUTPUT_CHARACTERS = 3_000
 _MAX_CHARACTERS = 160
 _MAX_NAME_CHARACTERS = 24
+_MAX_PART_CHARACTERS = 60
 _LACKS_ARGUMENT = lazy_pattern(
     r"missing (?:required )?(?:argument|operand|parameter|positional)(?::? ['\"<`]?(?P<name>[A-Za-z][\w-]*)['\">`]?)?"
     r"|following (?:required )?arguments (?:are required|were not provided)|requires (?:at least|exactly) \w+ arg"
@@ -192,6 +194,7 @@ def called_otherwise(turn: Turn, later: Sequence[Turn], failure: Occurrence) -> 
             found = (
                 _compared(tried, ran, output, is_next=is_next)
                 or _written_otherwise(turn, other, output)
+                or _without_a_part(turn, other, output)
                 or (_in_a_folder(tried, ran) if at == 0 and not further and not _PASSES.search(output) else None)
             )
             if found is not None and not shows(other, failure):
@@ -363,6 +366,45 @@ def _written_otherwise(turn: Turn, other: Turn, output: str) -> _Found | None:
         if any(f"{quote}{word}" in after for quote in "'\""):
             step = Step("replace", f"`{_general(word)}` with `'{_general(word)}'`")
             return step, "", "the error names what was replaced", same[-1]
+    return None
+
+
+# A part of a query or of a list that the program would not take, left out.
+
+_REFUSES_A_NAME = lazy_pattern(
+    r"(?i)unknown|invalid|unexpected|doesn't|does not|no such|not (?:found|defined|supported)"
+)
+_NAME_IN_QUOTES = lazy_pattern(r"['\"`]([A-Za-z_]\w{2,})['\"`]")
+_CHANGES_DATA = lazy_pattern(r"(?i)\b(?:delete|drop|update|insert|alter|remove|destroy|mutation|rm)\b")
+_PART = lazy_pattern(r"[^\s,]+")
+_QUERY_OR_LIST = lazy_pattern(r"'[^']*[\s,][^']*'|\"[^\"]*[\s,][^\"]*\"|[\w.-]+(?:,[\w.-]+)+")
+_MAX_PARTS = 400
+_CHARACTERS_AROUND = 60
+
+
+def _without_a_part(turn: Turn, other: Turn, output: str) -> _Found | None:
+    """Without what the error names: of a list behind a comma, of a query in quotes; nothing that changes data."""
+    before, after = turn.call.command, other.call.command
+    refusal = _REFUSES_A_NAME.search(output)
+    if not refusal or _CHANGES_DATA.search(before):
+        return None
+    said = output[max(0, refusal.start() - _CHARACTERS_AROUND) : refusal.end() + _CHARACTERS_AROUND]
+    queried = " ".join(_QUERY_OR_LIST.findall(before))
+    names = [name for name in _NAME_IN_QUOTES.findall(said) if name in queried and name not in after]
+    if not names:
+        return None
+    ran = [one for one in commands(after) if not tools.danger(one.text)]
+    asked = {(one.program, one.subcommand) for one in commands(before)}
+    same = [one for one in ran if (one.program, one.subcommand) in asked]
+    tried, passed = _PART.findall(before), _PART.findall(after)
+    if not same or max(len(tried), len(passed)) > _MAX_PARTS:
+        return None
+    for kind, start, end, *_ in difflib.SequenceMatcher(None, tried, passed, autojunk=False).get_opcodes():
+        gone = " ".join(tried[start:end]).strip("'\"")
+        if kind in ("delete", "replace") and all(re.search(rf"\b{re.escape(name)}\b", gone) for name in names):
+            if len(gone) > _MAX_PART_CHARACTERS or any(part[0] == "-" for part in tried[start:end]):
+                return None
+            return Step("drop", _general(gone)), "", "the error names what was left out", same[-1]
     return None
 
 

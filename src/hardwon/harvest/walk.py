@@ -110,6 +110,8 @@ class Report(Struct):
     refused: int = 0
     copies: int = 0
     """Sessions that another file has, too: the better copy was kept."""
+    moved: int = 0
+    """Sessions that went to another project: the fuller copy lies there."""
     empty: int = 0
     """Files of an agent in which there is no session."""
     left_for_later: int = 0
@@ -371,6 +373,7 @@ class _Kept:
         if left is None:
             self._left_out[file.path] += 1
             return
+        self._report.moved += bool(held and _is_of_two_projects(held, left.row) and not left.row.subagent)
         new = without_copy(left, copied(self._db, left.row, left.trail))
         for one in write(self._db, new, self._saved):
             _drop(self._report, Dropped(*one))
@@ -423,15 +426,25 @@ def _is_known(row: SessionRow, held: sessions.Held | None) -> bool:
     """Whether the store has this session already, the same or a better copy of it, from this or another file.
 
     One's own is better than a stranger's, which may say anything; then the agent's own than a watcher's; then the
-    longer.
+    longer; of two as long that lie in two projects the one that is known, so that sessions stay where they are.
     """
     if held is None:
         return False
     if held.owner == "own" and row.owner == "foreign":
         return held.path != row.path  # whose a file is, is decided anew with each harvest of it
-    if held.harvester_version != VERSION or held.owner != row.owner:
+    if held.owner != row.owner:
+        return False
+    if (held.format, held.messages) == (row.format, row.messages) and _is_of_two_projects(held, row):
+        return True
+    if held.harvester_version != VERSION:
         return False
     return held.content_hash == row.content_hash or is_better(held, row)
+
+
+def _is_of_two_projects(held: sessions.Held, row: SessionRow) -> bool:
+    """Whether another file has it, too, in another project."""
+    other = held.project and row.project and held.project != row.project and held.path != row.path
+    return bool(other) and os.path.exists(os.path.expanduser(held.path))
 
 
 def is_better(held: sessions.Held, row: SessionRow, copied: int = 0) -> bool:

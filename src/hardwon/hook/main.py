@@ -161,7 +161,8 @@ def _context(event: str, seen: dict[str, object], config: HookConfig) -> str | N
     if event == "session-end":
         from hardwon.hook.session_end import harvest
 
-        harvest(home, seen)
+        if os.path.isdir(home) or config.is_on_server:  # `uninstall --purge` may have deleted it while sessions ran
+            harvest(home, seen)
         return ""
     if event == "session-start":
         return _start(home, database, seen, config)

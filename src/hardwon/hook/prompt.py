@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+from itertools import chain
 
 from hardwon.briefing.policy import REMINDER_TOKENS, is_noted
 from hardwon.hook.deal import items_for, keeps_silent
@@ -37,6 +38,10 @@ _PROMPT_CHARACTERS_READ = 8_000
 _ITEMS_OF_A_COMMON_TERM = 300
 """A term that as many items have tells nothing."""
 _ITEMS_CONSIDERED = 12
+_SAYS_AN_ERROR = re.compile(
+    r"(?i)(?:error|exception|fail|fatal|reject|denied|not found|no such|cannot|panic)[^?]*[:\]]"
+)
+"""Only then it is looked at more closely, which takes time."""
 _NAME = re.compile(r"[a-z][._/-][a-z]|[a-z]\d|::")
 _LEAST_SHARE_OF_WORDS = 0.4
 _LEAST_SHARE_OF_AN_ERROR = 0.7
@@ -59,7 +64,7 @@ def reminder(database: str, payload: dict[str, object], config: HookConfig) -> s
         return ""
     payload["silent"] = "silent: nothing new is known about what the prompt names"
     said = set(unique_terms(prompt[:_PROMPT_CHARACTERS_READ]))
-    notes = _notes(database, db, payload, said, project, agent, key, config)
+    notes = _notes(database, db, payload, prompt[:_PROMPT_CHARACTERS_READ], said, project, agent, key, config)
     told = [INTRODUCTION, *notes] if notes else []
     room = min(REMINDER_TOKENS, config.budget) - _FENCE
     told += _places(database, db, payload, prompt, project, told, room)
@@ -92,6 +97,7 @@ def _notes(
     database: str,
     db: apsw.Connection,
     payload: dict[str, object],
+    prompt: str,
     said: set[str],
     project: str,
     agent: str,
@@ -99,13 +105,13 @@ def _notes(
     config: HookConfig,
 ) -> list[str]:
     """What is known of the very thing that the prompt speaks of."""
-    fitting = _fitting(db, said)
-    if not fitting:
+    pasted, fitting = _pasted(db, prompt, project), _fitting(db, said)
+    if not (pasted or fitting):
         return []
     told = items_for(payload, agent, lines_of_briefing(db, project, agent, config), key, config)
     room = min(REMINDER_TOKENS, config.budget) - _FENCE
     chosen: list[str] = []
-    for item, line, failure in _lines(db, fitting, said, project, agent, config):
+    for item, line, failure in chain(pasted, _lines(db, fitting, said, project, agent, config)):
         if told & {item, failure} or estimate("\n".join((INTRODUCTION, *chosen, line))) > room:
             continue
         if _is_new(database, str(payload.get("session_id") or ""), item):
@@ -117,6 +123,20 @@ def _notes(
 
 
 _FENCE = estimate(fenced("", b"")) + 2
+
+
+def _pasted(db: apsw.Connection, prompt: str, project: str) -> list[tuple[str, str, str]]:
+    """(item, its line, itself) of an error that is the prompt, or what follows its first colon, if a fix is known."""
+    if not _SAYS_AN_ERROR.search(prompt):
+        return []
+    from hardwon.failures.fingerprint import fingerprint
+
+    for text in filter(None, (prompt, prompt.partition(": ")[2])):
+        found = fingerprint(text, "")
+        known = read.known_failure(db, found.id, project) if found else None
+        if found and known:
+            return [(found.id, f"- {_failure_line(*known)}", found.id)]
+    return []
 
 
 def _fitting(db: apsw.Connection, said: set[str]) -> list[str]:

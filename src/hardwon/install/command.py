@@ -102,6 +102,15 @@ def interpreter(line: str) -> str:
         return head
 
 
+def store_of(line: str) -> str:
+    """The folder of the store that one of our commands names; empty for the usual one."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return ""
+    return words[words.index("--home") + 1] if "--home" in words[:-1] else ""
+
+
 def event_of(line: str) -> str:
     """Which of our events it calls for; of the MCP server, `mcp`."""
     return _HEAD.split(line + " ", maxsplit=1)[-1].strip().split(" ", 1)[0] if _HEAD.search(line) else ""

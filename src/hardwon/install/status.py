@@ -17,7 +17,7 @@ from hardwon import home
 from hardwon.errors import HardwonError, NotAllowed
 from hardwon.install import jsonc
 from hardwon.install.agents import AGENTS, CLAUDE_CODE, CODEX, GEMINI, HERMES, Agent
-from hardwon.install.command import Where, event_of, interpreter, is_former, is_ours
+from hardwon.install.command import Where, event_of, interpreter, is_former, is_ours, moved_home, store_of
 from hardwon.install.files import File
 from hardwon.install.plan import installing, is_there
 
@@ -208,6 +208,9 @@ def _trouble(agent: Agent, where: Where, lines: list[str]) -> str:
     others = sorted({python for line in lines if not _same(python := interpreter(line), where.python)})
     if others:
         return f"it runs another Hardwon ({others[0]}): `hardwon install {agent.name}` makes it run this one"
+    stores = {store_of(line) for line in lines if event_of(line) != "mcp"} - {moved_home(where)}
+    if stores:
+        return f"its hooks use another store: {', '.join(sorted(one or home.usual_home() for one in stores))}"
     try:
         missing = bool(installing(agent, where))
     except HardwonError as error:

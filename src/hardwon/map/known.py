@@ -214,14 +214,14 @@ def _ran(command: Command, count: int) -> str:
     if count == 1:
         return "worked in the one session known"
     ran = len({*command.worked, *command.failed})
-    return f"ran in {ran} session{'s' if ran > 1 else ''}{how_it_ended(command)}"
+    return f"{ran} session{'s' if ran > 1 else ''}{how_it_ended(command)}"
 
 
 def how_it_ended(command: Command) -> str:
     """Of the sessions that ran a command: many a one saw it fail and then pass."""
     if not command.failed:
         return ", passed in all"
-    return f": {len(command.failed)} saw it fail, {len(command.worked)} saw it pass"
+    return f": passed in {len(command.worked)}, failed in {len(command.failed)}"
 
 
 def _unfinished(known: Known) -> str:

@@ -262,8 +262,8 @@ def holds_nothing(memory: Hardwon) -> bool:
     return pages.holds_nothing(memory.reading())
 
 
-def last_session(memory: Hardwon) -> int:
-    return pages.last_session(memory.reading())
+def last_session(memory: Hardwon, *, project: str | None) -> int:
+    return pages.last_session(memory.reading(), project)
 
 
 def last_error(memory: Hardwon, *, project: str | None) -> int:

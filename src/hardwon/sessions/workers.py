@@ -33,6 +33,7 @@ import importlib
 importlib.import_module(sys.argv[2]).work()
 """
 _ENDING = (signal.SIGINT, signal.SIGTERM)
+_STANDARD_ERROR = 2
 _asked_at, _answers_at = 0, 1
 """The pipes of this process, if it is a worker."""
 _PACKAGES = str(Path(__file__).absolute().parents[2])
@@ -220,10 +221,10 @@ def _work_forked(module: str, asked_at: int, answers_at: int) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
-        low, high = sorted((asked_at, answers_at))
-        os.closerange(3, low)
-        os.closerange(low + 1, high)
-        os.closerange(high + 1, os.sysconf("SC_OPEN_MAX"))
+        for number in map(int, os.listdir("/proc/self/fd")):  # up to the limit there may be a thousand million
+            if number > _STANDARD_ERROR and number not in (asked_at, answers_at):
+                with suppress(OSError):
+                    os.close(number)
         nowhere = os.open(os.devnull, os.O_RDWR)
         for standard in range(3):  # what was still to be printed here is printed by who forked
             os.dup2(nowhere, standard)

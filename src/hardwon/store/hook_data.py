@@ -106,6 +106,12 @@ def drain_exposures(db: Database, home: str) -> int:
     return count
 
 
+def briefed_lately(home: str, project: str | None) -> int:
+    """How many sessions were briefed that no writer has stored yet."""
+    found = _read(os.path.join(home, spool.FOLDER, spool.DEALT))
+    return sum(any(placed[3] for placed in dealt.lines) for dealt in found if project in (None, dealt.project))
+
+
 def _read(path: str) -> Iterator[Dealt]:
     try:
         with open(path, "rb", opener=private) as file:

@@ -302,6 +302,13 @@ TAKEN_BACK = (
 """Of lessons that somebody added and undid: kept for the history, and nowhere else."""
 
 
+def taught_by(db: Database, source: str) -> set[str]:
+    """The lessons drawn from a session, without those that were taken back."""
+    gone = f"SELECT id FROM lesson WHERE {TAKEN_BACK}"
+    rows = db.query(f"SELECT lesson FROM lesson_source WHERE source = ? AND lesson NOT IN ({gone})", (source,))
+    return {row[0] for row in rows}
+
+
 def listed(
     db: Database,
     *,

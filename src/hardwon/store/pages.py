@@ -341,9 +341,10 @@ def holds_nothing(db: Database) -> bool:
     return not any(db.query(f"SELECT 1 FROM {name} LIMIT 1") for name in ("session", "attempt", "failure", "lesson"))
 
 
-def last_session(db: Database) -> int:
+def last_session(db: Database, project: str | None) -> int:
     """When the newest session began; 0 without any."""
-    rows = db.query("SELECT started_at FROM session ORDER BY started_at DESC LIMIT 1")
+    where = Conditions().equal("project", project)
+    rows = db.query(f"SELECT started_at FROM session {where.sql} ORDER BY started_at DESC LIMIT 1", where.values)
     return int(rows[0][0]) if rows else 0
 
 
@@ -379,9 +380,9 @@ def totals(db: Database, project: str | None) -> dict[str, int]:
 
 
 def said_again(db: Database, project: str | None, limit: int) -> list[StoredLesson]:
-    """What people told agents in more than one session, the most often said first."""
+    """What people told agents again, in another session or in the same, the most often said first."""
     where = Conditions().equal("project", project)
-    where.add("status = 'active' AND trust = 'human' AND source_count > 1")
+    where.add("status = 'active' AND trust = 'human' AND (source_count > 1 OR rule = 'said-again')")
     order = "ORDER BY source_count DESC, last_confirmed DESC, id LIMIT ?"
     return _lessons(db, f"{where.sql} {order}", [*where.values, limit])
 
@@ -429,7 +430,8 @@ def taught(db: Database, sessions: Sequence[str]) -> dict[str, int]:
     """Session → how many lessons and fixes were drawn from it."""
     named = marks_for(sessions)
     rows = db.query(
-        f"SELECT source, count(*) FROM (SELECT source, lesson FROM lesson_source WHERE source IN ({named}) UNION ALL "
+        f"SELECT source, count(*) FROM (SELECT source, lesson FROM lesson_source WHERE source IN ({named}) "
+        f"AND lesson NOT IN (SELECT id FROM lesson WHERE {lessons.TAKEN_BACK}) UNION ALL "
         f"SELECT source, fix FROM fix_evidence WHERE source IN ({named})) taught GROUP BY source",
         [*sessions, *sessions],
     )
@@ -457,7 +459,7 @@ def marks_of_session(db: Database, session: str) -> list[Mark]:
         "SELECT o.message_index, 'error', f.id, coalesce(nullif(f.words, ''), f.signature) FROM occurrence o "
         "JOIN failure f ON f.id = o.failure WHERE o.source = ? UNION ALL "
         "SELECT s.message_index, 'lesson', l.id, l.text FROM lesson_source s JOIN lesson l ON l.id = s.lesson "
-        "WHERE s.source = ?",
+        f"WHERE s.source = ? AND l.id NOT IN (SELECT id FROM lesson WHERE {lessons.TAKEN_BACK})",
         (session, session),
     )
     fixes = db.query(

@@ -93,12 +93,13 @@ class Held(NamedTuple):
     owner: str
     path: str
     format: str
+    project: str
 
 
 def held(db: Database, id: str) -> Held | None:
     rows = db.query(
-        "SELECT s.messages + coalesce(t.copied, 0), s.content_hash, s.harvester_version, s.owner, s.path, s.format "
-        "FROM session s LEFT JOIN trail t ON t.session = s.id WHERE s.id = ?",
+        "SELECT s.messages + coalesce(t.copied, 0), s.content_hash, s.harvester_version, s.owner, s.path, s.format, "
+        "coalesce(s.project, '') FROM session s LEFT JOIN trail t ON t.session = s.id WHERE s.id = ?",
         (id,),
     )
     return Held(*rows[0]) if rows else None

@@ -32,7 +32,7 @@ RULES = (
     ),
     Rule("user-correction", 4, ("preference",), "what the user said after stopping or refusing the agent"),
     Rule("users-language", 3, ("identity",), "the language that the user writes to agents, where it is not English"),
-    Rule("said-again", 1, ("preference",), "what the user had to say in several sessions", "store"),
+    Rule("said-again", 1, ("preference",), "what the user had to say more than once", "store"),
 )
 BY_FORM = ("user-directive", "user-correction")
 """Rules that go by the form of a sentence: who reads it may overrule them."""

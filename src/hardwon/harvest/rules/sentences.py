@@ -371,6 +371,7 @@ _FORMS: dict[str, str] = {
 _PATTERNS = {name: _GatedPattern(pattern, re.IGNORECASE) for name, pattern in _FORMS.items()}
 _CHARACTERS_PER_WORD_WITHOUT_SPACES = 2.5
 _LONG_MESSAGES = (300, 800, 2_000)
+_WORD = lazy_pattern(r"[a-zà-ÿ']+|[\u4e00-\u9fff]")
 _WORDS = (4, 7, 12, 20, 32)
 
 
@@ -398,13 +399,14 @@ _forms = lru_cache(maxsize=1)(_Forms)
 def features(
     sentence: str, *, first: bool = False, item: bool = False, nth: int = 0, length: int = 0, stopped: bool = False
 ) -> list[str]:
-    """The names of what is to be seen in a sentence and of where it stands."""
+    """The names of what is to be seen in a sentence and of where it stands, and its words."""
     found = _forms().of(sentence)
     words = len(sentence.split()) if sentence.isascii() else len(sentence) / _CHARACTERS_PER_WORD_WITHOUT_SPACES
     found += [f"{count} words" for count in _WORDS if words >= count]
     found += [f"message of {count}" for count in _LONG_MESSAGES if length >= count]
     placed = {"first request": first, "item": item, "leads": nth == 0, "far down": nth > 10, "after a stop": stopped}
-    return found + [name for name, holds in placed.items() if holds]
+    said = {f"«{word}»" for word in _WORD.findall(sentence.lower())}
+    return [*found, *(name for name, holds in placed.items() if holds), *sorted(said)]
 
 
 def worth(

@@ -64,7 +64,7 @@ def last_month(memory: Hardwon, project: str | None) -> Period:
     """The month up to the newest session or, if that had no errors, up to the last error."""
 
     def looked_for() -> Period:
-        newest = _month(browse.last_session(memory) or now())
+        newest = _month(browse.last_session(memory, project=project) or now())
         error = browse.last_error(memory, project=project)
         return _month(error)._replace(stale=True) if 0 < error < newest.since else newest
 

@@ -13,6 +13,7 @@ from litestar.params import Parameter
 
 from hardwon.api import Hardwon
 from hardwon.api.failing import EVER, failing
+from hardwon.briefing.policy import against_failure
 from hardwon.clock import moment, now, to_microseconds
 from hardwon.harvest.distil.chosen import OFF, installed
 from hardwon.harvest.rules.said import habits
@@ -25,6 +26,7 @@ from hardwon.serve.pages.failures import Period, last_month, monday, told
 from hardwon.serve.pages.frame import page, url
 from hardwon.serve.pages.work import of_home
 from hardwon.serve.routes import Asked, ProjectName, reading
+from hardwon.store.hook_data import briefed_lately
 from hardwon.store.pages import Counted
 from hardwon.text.shown import ago, estimate
 from hardwon.text.words import terms
@@ -53,9 +55,9 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
     with reading(request) as memory:
         if not memory.exists or browse.holds_nothing(memory):
             return frame.shown("welcome.html", request, memory, work=of_home(memory.home, "harvest"))
-        newest = browse.last_session(memory)
-        last = newest or now()  # what was brought over has no session
         holder = frame.holder(request, memory, project)
+        newest = browse.last_session(memory, project=holder)
+        last = newest or now()  # what was brought over has no session
         period = last_month(memory, holder)
         between = (period.since, period.until)
         limited = permissions.of(request).limited
@@ -73,7 +75,8 @@ def home(request: Asked, project: ProjectName = None) -> Response[str]:
             model="" if limited or memory.config.distil != OFF else next(iter(installed()), ""),
             experiment=browse.experiment(memory, project=holder),
             verdicts=VERDICTS,
-            **{name: value for name, value in sums.items() if name != "failing"},
+            briefed=sums["briefed"] + briefed_lately(str(memory.home), holder),
+            **{name: value for name, value in sums.items() if name not in ("failing", "briefed")},
         )
 
 
@@ -151,7 +154,8 @@ def briefing(
             )
             asked = bool(task) or wanted != memory.config.budget
             told = memory.bootstrap(holder, agent=agent, task=task, budget=wanted, only_here=here) if asked else usual
-        left_out = told.left_out[:50] if told else ()
+        untold = [one for one in told.left_out if one.reason != against_failure("agent")] if told else []
+        left_out = untold[:50]
         words = browse.words_of(memory, [one.id for one in left_out])
         return frame.shown(
             "briefing.html",
@@ -170,6 +174,7 @@ def briefing(
                 for one in left_out
                 if one.id in words
             ],
+            untold=len(untold),
             usual=usual,
             asked=told is not usual,
             same=told is not None and usual is not None and told.text == usual.text,
