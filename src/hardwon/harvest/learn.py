@@ -161,10 +161,11 @@ def _call(turn: Turn, failure: Occurrence | None) -> Call:
         call.name,
         call.command or call.target,
         not turn.failed,
-        call.others,
-        content,
-        end,
-        told_command(failure.command, failure.words, family=failure.family) if failure and call.command else "",
+        others=call.others,
+        gone=call.gone,
+        content=content,
+        end=end,
+        told=told_command(failure.command, failure.words, family=failure.family) if failure and call.command else "",
     )
 
 

@@ -39,6 +39,8 @@ class Call(NamedTuple):
     """Not said to have failed."""
     others: tuple[str, ...] = ()
     """Further files of the same edit."""
+    gone: tuple[str, ...] = ()
+    """Those of its files that it deleted or moved away."""
     content: str = ""
     """What an edit wrote, or what a look at files showed."""
     end: End = ""
@@ -80,6 +82,8 @@ def touches(calls: Iterable[Call], at: Place) -> list[Touch]:
         for named, use in several:
             path = inside(named, at)
             if path:
+                if use == "edit":
+                    found.pop((path, "delete"), None)  # it is there again
                 first, times = found.get((path, use), (position, 0))
                 found[path, use] = first, times + 1
                 if use in ("read", "edit") and len(shown[path, use]) < _CONTENTS_PER_FILE:
@@ -109,7 +113,8 @@ LOCATING_PROGRAMS = frozenset(
 
 def _named(call: Call) -> Iterable[tuple[str, Use]]:
     if call.action == "edit":
-        return ((path, "edit") for path in (call.subject, *call.others)) if call.ok else ()
+        files = (call.subject, *call.others) if call.ok else ()
+        return ((path, "delete" if path in call.gone else "edit") for path in files)
     if call.action == "read":
         is_file = call.tool.rsplit(".", 1)[-1].lower() not in LISTS | _SEARCHES and FILE_NAME.match(call.subject)
         return ((call.subject, "read"),) if is_file else ()
