@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +17,8 @@ from tests.conftest import ClaudeSession, write_lines
 DIRECTIVE = "Always use uv, never pip install, in this project."
 LATER = "Never push to main, open a pull request."
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
+_OF_ALL = re.compile(r" of \d+ sessions|, last .*")
+"""Of two sessions one may have nothing of its own: which, says the order in which they are read."""
 Files = dict[str, Path]
 
 
@@ -30,12 +33,16 @@ def evidence(memory: Hardwon) -> dict[str, Any]:
     lessons = memory.lessons.list()
     failures = memory.failures.list()
     totals = memory.store.totals()
+    project = next((one.id for one in memory.store.projects()), None)
     return {
         "sources": {lesson.text: len(memory.lessons.get(lesson.id).sources) for lesson in lessons},
         "failures": {one.error: (one.occurrences, [fix.confirmed for fix in one.fixes]) for one in failures},
         "attempts": sorted(attempt.task for attempt in memory.journal.list()),
         **{name: totals[name] for name in ("messages", "errors")},
         "calls": sum(session.tool_calls for session in memory.sessions.list()),
+        "how": [(one.command, _OF_ALL.sub("", one.why)) for one in memory.how("", project=project)] if project else [],
+        "map": [(one.path, _OF_ALL.sub("", one.why)) for one in memory.map(project).files] if project else [],
+        "blame": [list(one.uses.items()) for one in memory.blame("pyproject.toml", project=project)] if project else [],
     }
 
 
@@ -45,7 +52,7 @@ def evidence(memory: Hardwon) -> dict[str, Any]:
 def claude(folder: Path) -> Files:
     """A fork: new session id and record ids, all else as it was; `forkedFrom` says so."""
     old = ClaudeSession("0b1c8f9e").user(DIRECTIVE).run("pytest -q", MISSING, exit_code=1)
-    old.run("uv sync --extra postgres", "ok").run("pytest -q", "3 passed")
+    old.run("cat pyproject.toml; uv sync --extra postgres", "ok").run("pytest -q", "3 passed")
     copied = [
         {
             **record,
@@ -89,7 +96,7 @@ def codex(folder: Path) -> Files:
     old = [
         said("user", DIRECTIVE),
         *run("call_8ZkQ1vTq0dXa", "pytest -q", MISSING, 1),
-        *run("call_9ZkQ1vTq0dXb", "uv sync --extra postgres", "ok", 0),
+        *run("call_9ZkQ1vTq0dXb", "cat pyproject.toml; uv sync --extra postgres", "ok", 0),
         *run("call_7ZkQ1vTq0dXc", "pytest -q", "3 passed", 0),
     ]
     new = [said("user", LATER), *run("call_1ZkQ1vTq0dXd", "make", "make: *** No rule to make target", 2)]
@@ -126,7 +133,7 @@ def opencode(folder: Path) -> Files:
     old: list[tuple[str, list[dict[str, Any]]]] = [
         ("user", [{"type": "text", "text": DIRECTIVE}]),
         ("assistant", [run("call_8ZkQ1vTq0dXa", "pytest -q", MISSING, 1)]),
-        ("assistant", [run("call_9ZkQ1vTq0dXb", "uv sync --extra postgres", "ok", 0)]),
+        ("assistant", [run("call_9ZkQ1vTq0dXb", "cat pyproject.toml; uv sync --extra postgres", "ok", 0)]),
         ("assistant", [run("call_7ZkQ1vTq0dXc", "pytest -q", "3 passed", 0)]),
     ]
     new: list[tuple[str, list[dict[str, Any]]]] = [
@@ -158,6 +165,7 @@ def test_the_copied_part_is_no_evidence_a_second_time(
     assert evidence(memory) == wanted
     assert memory.store.totals()["sessions"] == 2
     assert wanted["sources"][DIRECTIVE] == wanted["sources"][LATER] == 1
+    assert wanted["blame"] == [[("read", 1)]]
 
 
 def test_so_it_is_on_a_server(home: Path, tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,6 +297,25 @@ def test_a_sub_agent_that_goes_into_a_folder_stays_in_its_project(memory: Hardwo
     session.records += [record | {"isSidechain": True, "agentId": "a1"} for record in helper.records]
     memory.harvest(session.says("Done.").write(tmp_path))
     assert [project.name for project in memory.store.projects()] == ["reef"]
+
+
+def test_a_file_that_a_sub_agent_in_a_folder_names_is_the_one_its_session_means(
+    memory: Hardwon, tmp_path: Path
+) -> None:
+    """And whoever asks is told of the session that a person started, not of its sub-agent."""
+    top, folder = "/srv/work/reef", "/srv/work/reef/apps/desk"
+    session = ClaudeSession("s-1").user("Look.")
+    session.call("Read", {"file_path": f"{top}/a.py"}, "x")
+    helper = ClaudeSession("h", cwd=folder).user("Find it.").call("Read", {"file_path": f"{folder}/tide.rs"}, "x")
+    for record in helper.run("cat tide.rs", "x").records:
+        record["message"] = {**record["message"], "id": f"of {record['uuid']}"}
+        session.records.append(record | {"sessionId": "s-1", "isSidechain": True, "agentId": "a1"})
+    later = ClaudeSession("s-2", day=2).user("Again.").call("Read", {"file_path": f"{folder}/tide.rs"}, "x")
+    memory.harvest([session.write(tmp_path), later.write(tmp_path)])
+    found = memory.blame("apps/desk/tide.rs", project="reef")
+    assert [(one.task, one.uses) for one in found] == [("Again.", {"read": 1}), ("Look.", {"read": 2})]
+    assert {one.id for one in memory.sessions.list() if not one.subagent} == {one.session for one in found}
+    assert sorted(one.path for one in memory.map("reef").files) == ["a.py", "apps/desk/tide.rs"]
 
 
 def test_a_gemini_log_that_repeats_a_message_and_is_there_twice(memory: Hardwon, tmp_path: Path) -> None:

@@ -342,6 +342,34 @@ def test_blame_how_and_resume(memory: Hardwon) -> None:
     assert replace(resumed, folder="").line == resumed.command
 
 
+def test_blame_knows_what_codex_patched_by_a_shell_and_which_commit_took_it(home: Path, tmp_path: Path) -> None:
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Delete File: src/b.py\n*** End Patch"
+    lines = (
+        f"apply_patch << 'PATCH'\n{patch}\nPATCH",
+        "git add src/a.py && git commit -m 'mend it'",
+        "git commit --allow-empty -m 'nothing'",
+    )
+    records = [{"type": "session_meta", "payload": {"id": "c-1", "cwd": ROOT, "cli_version": "0.34.0"}}]
+    for at, (line, printed) in enumerate(
+        zip(lines, ("ok", "[main abcdef1] mend it", "[main bcdef12] no"), strict=True)
+    ):
+        given = json.dumps({"command": ["bash", "-lc", line], "workdir": ROOT})
+        output = json.dumps({"output": printed, "metadata": {"exit_code": 0}})
+        for item in (
+            {"type": "function_call", "name": "shell", "call_id": f"k{at}", "arguments": given},
+            {"type": "function_call_output", "call_id": f"k{at}", "output": output},
+        ):
+            stamp = f"2026-10-01T10:00:{at:02}Z"
+            records.append({"type": "response_item", "timestamp": stamp, "payload": item})
+    with Hardwon(home) as memory:
+        memory.harvest([write_lines(tmp_path / "rollout.jsonl", records)])
+        (found,) = memory.blame("src/a.py", project="reef")
+        assert (found.uses, found.commit) == ({"edit": 1}, "abcdef1")
+        (found,) = memory.blame("src/b.py", project="reef")
+        assert (found.uses, found.commit) == ({"delete": 1}, ""), "nothing says that it was committed"
+        assert [one.path for one in memory.map("reef").files] == ["src/a.py"]
+
+
 def test_who_means_a_sub_agent_resumes_the_session_that_started_it(home: Path, tmp_path: Path) -> None:
     def records(**more: object) -> list[dict[str, object]]:
         said = {"role": "user", "content": "look at the tide"}

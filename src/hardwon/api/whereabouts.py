@@ -46,7 +46,6 @@ def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]
     for row in rows:
         by_root[row.root].append(row)
     told = list(by_root.values())[:limit]
-    commits = projects.commits_at(db, [row.session for row in rows], wanted)
     linked = sessions.commits_of(db, (own[0].external_id for own in told))
     found = []
     for own in told:
@@ -61,7 +60,7 @@ def visitors(db: Database, project: str, path: str, limit: int) -> list[Visitor]
                 task=title(first.words or first.task),
                 uses={use: count for use, count in used.items() if count},
                 outcome=convert.outcome(first.outcome, linked.get(first.external_id, ())),
-                commit=next((commits[row.session] for row in own if row.session in commits), ""),
+                commit=next((row.git_commit for row in own if row.git_commit), ""),
             )
         )
     return found

@@ -469,8 +469,8 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
     sessions.add(db, row, learned.calls, learned.trail)
     projects.add_visits(
         db,
-        (TouchRow(row.id, *touch) for touch in learned.touched),
-        (RanRow(row.id, *ran) for ran in learned.ran),
+        (TouchRow(row.id, *touch[:-1]) for touch in learned.touched),
+        (RanRow(row.id, *ran[:-1]) for ran in learned.ran),
         learned.opened,
     )
     sessions.add_statements(db, row.id, learned.said)
