@@ -206,14 +206,14 @@ def with_failures(db: Database, failures: Sequence[str]) -> dict[str, list[str]]
     return found
 
 
-def paths_touched(db: Database, project: str, name: str) -> list[str]:
-    """The files of a project with this name that sessions touched."""
+def paths_touched(db: Database, project: str) -> list[str]:
+    """The files of a project that sessions touched."""
     rows = db.query(
         "SELECT DISTINCT t.path FROM touched t JOIN session s ON s.id = t.source "
         f"WHERE s.project = ? AND {_OWN} ORDER BY t.path",
         (project,),
     )
-    return [path for (path,) in rows if base_name(path) == name]
+    return [path for (path,) in rows]
 
 
 class Standing(NamedTuple):
