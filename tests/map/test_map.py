@@ -394,12 +394,18 @@ def test_the_commands_say_it_in_80_columns_and_in_json(memory: Hardwon, hardwon:
     assert "src/tide/table.py" in shown
     found = json.loads(hardwon("map", "--project", "reef", "--task", "the tide table", "--limit", "3", "--json").stdout)
     assert set(found) == {"files", "commands", "tokens"}
-    assert [set(one) for one in found["files"]] == [{"path", "score", "why"}] * 3
-    assert set(found["commands"][0]) == {"command", "score", "why"}
+    assert [set(one) for one in found["files"]] == [{"path", "score", "why", "last"}] * 3
+    assert set(found["commands"][0]) == {"command", "score", "why", "last"}
     assert found["tokens"] > 0
     how = hardwon("how", "test", "--project", "reef").stdout
     assert "make test" in how
-    assert re.match(r"What \d+ sessions ran; … stands for words that differ:\n", how)
+    assert re.match(r"Of the newest 12 sessions that .*, what fits best first; … stands for words that differ:\n", how)
+    (known,) = json.loads(hardwon("how", "test", "--project", "reef", "--json").stdout)
+    ran = hardwon("how", "make test", "--project", "reef").stdout
+    assert len(known["passed"]) == 12
+    assert all(id[:9] in ran for id in known["passed"])
+    assert "hardwon how 'make test'" in hardwon("why", "make test").stderr
+    assert "hardwon how -p reef test" in hardwon("how", "-p", "reef").stderr
     assert "case 9" in hardwon("blame", "src/tide/table.py", "--project", "reef").stdout
     assert hardwon("resume", "s9").stdout == "cd /srv/work/reef && claude --resume s9\n"
     hardwon("map", "reef", "--svg", str(tmp_path / "reef.svg"))

@@ -41,7 +41,7 @@ _RAN = re.compile(
 """What the map says of files, and of commands."""
 _CHARACTERS_OF_A_TASK, _CHARACTERS_OF_A_SESSION = 60, 200
 _PATHS_NAMED = 5
-_NAMES_NEAR = 3
+_NAMES_NEAR, _LEAST_LIKENESS = 3, 0.75
 _OUTCOMES = {"completed": "", "unknown": "", "failure": "failed call"}
 """What a session ended with, as people read it: a failure is one whose last call failed."""
 Limit = Annotated[int, typer.Option(help="Maximum number of rows of each.", min=1, max=200)]
@@ -255,7 +255,7 @@ def _near(memory: Hardwon, path: str, project: str) -> str:
 
     holder = memory.project(project)
     called = {base_name(known): known for known in projects.paths_touched(memory.reading(), holder)} if holder else {}
-    found = get_close_matches(base_name(path), called, n=_NAMES_NEAR)
+    found = get_close_matches(base_name(path), called, n=_NAMES_NEAR, cutoff=_LEAST_LIKENESS)
     return f" Called nearly so: {', '.join(shown(called[name]) for name in found)}." if found else ""
 
 

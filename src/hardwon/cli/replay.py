@@ -182,11 +182,11 @@ def _print_maps(report: Report, *, details: bool) -> None:
         edited = any(row[2] != _NONE for row in rows)
         kept = [0, 1, 2, 3, 5] if edited else [0, 4, 5]
         what = "files and commands" if edited else "commands"
-        say(f"\nOf the known {what} that a session then needed, how many `hardwon map` had in its top ten:\n")
+        few = f" ({_NONE}: fewer than {_FEWEST_CASES} sessions)" if any(_NONE in row for row in rows) and edited else ""
+        say(f"\nOf the known {what} that a session then needed, how many `hardwon map` had in its top ten{few}:\n")
         table([headings[at] for at in kept], [[row[at] for at in kept] for row in rows], right=range(1, len(kept)))
-        if any(_NONE in row for row in rows) or not edited:
-            few = f"fewer than {_FEWEST_CASES} sessions"
-            say(f"\n{_NONE}: {few}" if edited else f"\nFiles: {few} edited any that was known.")
+        if not edited:
+            say(f"Fewer than {_FEWEST_CASES} sessions edited a file that was known.")
         if details and edited:
             say("\nTHE MOST EDITED: what a list of the ten files that were edited most often would have had of them.")
     if len(told) > most:

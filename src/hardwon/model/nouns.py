@@ -440,7 +440,7 @@ class Place(Struct, frozen=True, kw_only=True):
     """When the newest session began that touched it."""
 
 
-class Habit(Struct, frozen=True, kw_only=True):
+class Habit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A command that worked in earlier sessions."""
 
     command: str
