@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from hardwon import NotASession, Session
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import summaries, summary
+from hardwon.sessions.tool_calls import changes, with_changes
 from tests.conftest import write_lines
 
 if sys.version_info >= (3, 14):
@@ -156,6 +157,17 @@ def test_a_patch_that_is_applied_elsewhere_names_its_files_from_the_session(tmp_
     session = rollout(tmp_path, item(type="function_call", name="shell", call_id="k", arguments=json.dumps(there)))
     (call,) = session.messages[0].calls
     assert (call.target, call.gone) == ("web/src/tide.py", ("web/src/sun.py", "web/src/fog.py"))
+
+
+def test_each_file_of_a_patch_has_its_own_change(tmp_path: Path) -> None:
+    with with_changes():
+        session = rollout(tmp_path, item(type="custom_tool_call", name="apply_patch", call_id="k", input=PATCH))
+    (call,) = session.messages[0].calls
+    told = dict(changes(call))
+    assert list(told) == list(call.files)
+    assert [told[file].split() for file in ("src/moon.py", "src/star.py")] == [
+        ["+phase", "=", "1"], ["@@", "-a", "+b"],
+    ]  # fmt: skip
 
 
 def test_a_line_that_does_more_than_patch_stays_a_command(tmp_path: Path) -> None:
