@@ -349,7 +349,11 @@ def test_blame_knows_what_codex_patched_by_a_shell_and_which_commit_took_it(home
         "git add src/a.py && git commit -m 'mend it'",
         "git commit --allow-empty -m 'nothing'",
     )
-    records = [{"type": "session_meta", "payload": {"id": "c-1", "cwd": ROOT, "cli_version": "0.34.0"}}]
+    asked = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "mend it"}]}
+    records = [
+        {"type": "session_meta", "payload": {"id": "c-1", "cwd": ROOT, "cli_version": "0.34.0"}},
+        {"type": "response_item", "timestamp": "2026-10-01T10:00:00Z", "payload": asked},
+    ]
     for at, (line, printed) in enumerate(
         zip(lines, ("ok", "[main abcdef1] mend it", "[main bcdef12] no"), strict=True)
     ):
@@ -368,6 +372,8 @@ def test_blame_knows_what_codex_patched_by_a_shell_and_which_commit_took_it(home
         (found,) = memory.blame("src/b.py", project="reef")
         assert (found.uses, found.commit) == ({"delete": 1}, ""), "nothing says that it was committed"
         assert [one.path for one in memory.map("reef").files] == ["src/a.py"]
+        (attempt,) = memory.journal.list()
+        assert set(attempt.files) == {"src/a.py", "src/b.py"}
 
 
 def test_who_means_a_sub_agent_resumes_the_session_that_started_it(home: Path, tmp_path: Path) -> None:
