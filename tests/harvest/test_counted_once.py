@@ -13,7 +13,7 @@ import pytest
 
 from hardwon import Hardwon
 from hardwon.store.sessions import read_again
-from tests.conftest import ClaudeSession, write_lines
+from tests.conftest import ClaudeSession, Run, write_lines
 
 DIRECTIVE = "Always use uv, never pip install, in this project."
 LATER = "Never push to main, open a pull request."
@@ -167,6 +167,14 @@ def test_the_copied_part_is_no_evidence_a_second_time(
     assert memory.store.totals()["sessions"] == 2
     assert wanted["sources"][DIRECTIVE] == wanted["sources"][LATER] == 1
     assert wanted["blame"] == [[("read", 1)]]
+
+
+def test_inspect_says_why_it_counts_more_than_other_commands(memory: Hardwon, tmp_path: Path, hardwon: Run) -> None:
+    files = claude(tmp_path)
+    memory.harvest([files["old"], files["new"]])
+    memory.close()
+    assert hardwon("inspect", "77aa31d2").stderr == ("Copied from another session, where they count: 7 messages.\n")
+    assert hardwon("inspect", "0b1c8f9e").stderr == ""
 
 
 def test_so_it_is_on_a_server(home: Path, tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
