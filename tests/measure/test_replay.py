@@ -196,6 +196,17 @@ def test_it_claims_no_more_than_was_counted(hardwon: Run, tmp_path: Path) -> Non
     assert "helped" not in first
 
 
+def test_where_no_session_edited_what_was_known_the_map_is_judged_by_commands_alone(
+    hardwon: Run, tmp_path: Path
+) -> None:
+    for day in range(1, 9):
+        fixed(ClaudeSession(f"s{day}", day=day)).run("make test", "ok").write(tmp_path / "logs")
+    said = hardwon("replay", tmp_path / "logs").stdout
+    assert "PROJECT  SESSIONS  COMMANDS RUN\n" in said
+    assert "EDITED" not in said
+    assert "Fewer than 5 sessions edited a file that was known." in said
+
+
 def test_it_says_when_there_is_nothing_to_foresee(hardwon: Run, tmp_path: Path) -> None:
     path = ClaudeSession().user("Hello.").write(tmp_path / "one")
     assert "nothing to predict" in hardwon("replay", path).stdout
