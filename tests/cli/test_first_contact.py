@@ -203,13 +203,14 @@ def test_blame_finds_a_file_by_the_end_of_its_path(visited: Run) -> None:
     for end in ("Tide.tsx", "ui/Tide.tsx"):
         found = visited("blame", end, "-p", "reef")
         assert (found.stdout, found.stderr) == (whole, "src/ui/Tide.tsx:\n")
-    assert "No session" in visited("blame", "ide.tsx", "-p", "reef").stderr
+    missed = visited("blame", "Tiide.tsx", "-p", "reef").stderr
+    assert missed == "No session is known to have touched Tiide.tsx. Called nearly so: src/ui/Tide.tsx.\n"
 
 
 def test_blame_lists_the_files_where_several_end_so(visited: Run) -> None:
     done = visited("blame", "index.ts", "-p", "reef")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "2 files end so, name more of the path: src/api/index.ts, src/ui/index.ts" in done.stderr
+    assert "2 files are called so. Which?\n  src/api/index.ts\n  src/ui/index.ts" in done.stderr
 
 
 def test_the_map_leaves_out_what_one_session_of_many_went_to(visited: Run) -> None:
@@ -222,8 +223,11 @@ def test_the_map_leaves_out_what_one_session_of_many_went_to(visited: Run) -> No
 
 
 def test_the_map_says_when_nothing_speaks_of_the_task(visited: Run) -> None:
-    unknown = "Nothing known here speaks of that task."
-    assert unknown in visited("map", "brew coffee", "-p", "reef").stdout
+    unknown = 'No session here was about "brew coffee". For any task:\n'
+    anything = visited("map", "-p", "reef").stdout
+    assert visited("map", "brew coffee", "-p", "reef").stdout == unknown + anything
+    assert "lately counts more than often" in anything
+    unknown = "No session here was about"
     assert unknown not in visited("map", "mend Tide.tsx", "-p", "reef").stdout
     assert unknown not in visited("map", "-p", "reef").stdout
 

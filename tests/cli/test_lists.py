@@ -251,10 +251,6 @@ def test_doctor_counts_its_notes_and_says_what_was_not_read(newcomer: Path, hard
     assert any(re.match(r"note refused +not read: \S*notes\.jsonl: ", line) for line in notes)
 
 
-def test_why_of_a_command_leads_to_the_search_for_it(newcomer: Path, hardwon: Run) -> None:
-    assert "`hardwon search pytest -q` looks for it" in hardwon("why", "pytest -q").stderr
-
-
 def test_an_agent_that_is_not_known_is_not_taken_for_one_of_another_name(hardwon: Run) -> None:
     assert "do you mean" not in hardwon("install", "vscode").stderr
     assert "do you mean codex?" in hardwon("install", "codx").stderr

@@ -168,7 +168,7 @@ def test_how_often_a_command_passed_and_how_long_ago_stand_in_columns(newcomer: 
     for command in (("how", "-p", "tidepool"), ("map", "tidepool")):
         heading, *rows = on_a_terminal(*command, columns=columns).split("COMMAND", 1)[1].split("\n")
         assert heading.split()[-1] == "LAST"
-        assert re.search(r"  \d+ +\d+ +\d+  (?:today|yesterday|\d+ \w+ ago)$", rows[1].rstrip())
+        assert re.search(r"  \d+ +\d+ +\d+  \d{4}-\d\d-\d\d$", rows[1].rstrip())
 
 
 def test_status_says_what_to_type_for_each_agent_that_is_here(newcomer: Path) -> None:

@@ -112,8 +112,8 @@ def test_every_column_that_leaves_a_machine_is_listed() -> None:
             "id", "agent", "budget", "tokens", "arm", "propensity", "dealer", "text_hash", "created_at",
         ),
         "exposure": ("bootstrap", "item", "event", "rank", "parts", "tokens", "shown", "chance", "used"),
-        "touched": ("path", "used", "position", "times", "symbols"),
-        "ran": ("command", "text", "purpose", "worked", "failed", "proposed", "broken"),
+        "touched": ("path", "used", "position", "times", "symbols", "git_commit", "last"),
+        "ran": ("command", "text", "purpose", "worked", "failed", "proposed", "broken", "last"),
         "opened": ("calls_before_edit", "looks_before_edit"),
         "statement": ("message_index", "nth", "text", "quote", "worth"),
     }  # fmt: skip

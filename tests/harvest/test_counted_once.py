@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -11,11 +12,14 @@ from typing import Any
 import pytest
 
 from hardwon import Hardwon
-from tests.conftest import ClaudeSession, write_lines
+from hardwon.store.sessions import read_again
+from tests.conftest import ClaudeSession, Run, write_lines
 
 DIRECTIVE = "Always use uv, never pip install, in this project."
 LATER = "Never push to main, open a pull request."
 MISSING = "ModuleNotFoundError: No module named 'asyncpg'"
+_OF_ALL = re.compile(r" of \d+ sessions|, last .*")
+"""Of two sessions one may have nothing of its own: which, says the order in which they are read."""
 Files = dict[str, Path]
 
 
@@ -30,12 +34,16 @@ def evidence(memory: Hardwon) -> dict[str, Any]:
     lessons = memory.lessons.list()
     failures = memory.failures.list()
     totals = memory.store.totals()
+    project = next((one.id for one in memory.store.projects()), None)
     return {
         "sources": {lesson.text: len(memory.lessons.get(lesson.id).sources) for lesson in lessons},
         "failures": {one.error: (one.occurrences, [fix.confirmed for fix in one.fixes]) for one in failures},
         "attempts": sorted(attempt.task for attempt in memory.journal.list()),
         **{name: totals[name] for name in ("messages", "errors")},
         "calls": sum(session.tool_calls for session in memory.sessions.list()),
+        "how": [(one.command, _OF_ALL.sub("", one.why)) for one in memory.how("", project=project)] if project else [],
+        "map": [(one.path, _OF_ALL.sub("", one.why)) for one in memory.map(project).files] if project else [],
+        "blame": [list(one.uses.items()) for one in memory.blame("pyproject.toml", project=project)] if project else [],
     }
 
 
@@ -45,7 +53,7 @@ def evidence(memory: Hardwon) -> dict[str, Any]:
 def claude(folder: Path) -> Files:
     """A fork: new session id and record ids, all else as it was; `forkedFrom` says so."""
     old = ClaudeSession("0b1c8f9e").user(DIRECTIVE).run("pytest -q", MISSING, exit_code=1)
-    old.run("uv sync --extra postgres", "ok").run("pytest -q", "3 passed")
+    old.run("cat pyproject.toml; uv sync --extra postgres", "ok").run("pytest -q", "3 passed")
     copied = [
         {
             **record,
@@ -89,7 +97,7 @@ def codex(folder: Path) -> Files:
     old = [
         said("user", DIRECTIVE),
         *run("call_8ZkQ1vTq0dXa", "pytest -q", MISSING, 1),
-        *run("call_9ZkQ1vTq0dXb", "uv sync --extra postgres", "ok", 0),
+        *run("call_9ZkQ1vTq0dXb", "cat pyproject.toml; uv sync --extra postgres", "ok", 0),
         *run("call_7ZkQ1vTq0dXc", "pytest -q", "3 passed", 0),
     ]
     new = [said("user", LATER), *run("call_1ZkQ1vTq0dXd", "make", "make: *** No rule to make target", 2)]
@@ -126,7 +134,7 @@ def opencode(folder: Path) -> Files:
     old: list[tuple[str, list[dict[str, Any]]]] = [
         ("user", [{"type": "text", "text": DIRECTIVE}]),
         ("assistant", [run("call_8ZkQ1vTq0dXa", "pytest -q", MISSING, 1)]),
-        ("assistant", [run("call_9ZkQ1vTq0dXb", "uv sync --extra postgres", "ok", 0)]),
+        ("assistant", [run("call_9ZkQ1vTq0dXb", "cat pyproject.toml; uv sync --extra postgres", "ok", 0)]),
         ("assistant", [run("call_7ZkQ1vTq0dXc", "pytest -q", "3 passed", 0)]),
     ]
     new: list[tuple[str, list[dict[str, Any]]]] = [
@@ -158,6 +166,15 @@ def test_the_copied_part_is_no_evidence_a_second_time(
     assert evidence(memory) == wanted
     assert memory.store.totals()["sessions"] == 2
     assert wanted["sources"][DIRECTIVE] == wanted["sources"][LATER] == 1
+    assert wanted["blame"] == [[("read", 1)]]
+
+
+def test_inspect_says_why_it_counts_more_than_other_commands(memory: Hardwon, tmp_path: Path, hardwon: Run) -> None:
+    files = claude(tmp_path)
+    memory.harvest([files["old"], files["new"]])
+    memory.close()
+    assert hardwon("inspect", "77aa31d2").stderr == ("Copied from another session, where they count: 7 messages.\n")
+    assert hardwon("inspect", "0b1c8f9e").stderr == ""
 
 
 def test_so_it_is_on_a_server(home: Path, tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,6 +308,25 @@ def test_a_sub_agent_that_goes_into_a_folder_stays_in_its_project(memory: Hardwo
     assert [project.name for project in memory.store.projects()] == ["reef"]
 
 
+def test_a_file_that_a_sub_agent_in_a_folder_names_is_the_one_its_session_means(
+    memory: Hardwon, tmp_path: Path
+) -> None:
+    """And whoever asks is told of the session that a person started, not of its sub-agent."""
+    top, folder = "/srv/work/reef", "/srv/work/reef/apps/desk"
+    session = ClaudeSession("s-1").user("Look.")
+    session.call("Read", {"file_path": f"{top}/a.py"}, "x")
+    helper = ClaudeSession("h", cwd=folder).user("Find it.").call("Read", {"file_path": f"{folder}/tide.rs"}, "x")
+    for record in helper.run("cat tide.rs", "x").records:
+        record["message"] = {**record["message"], "id": f"of {record['uuid']}"}
+        session.records.append(record | {"sessionId": "s-1", "isSidechain": True, "agentId": "a1"})
+    later = ClaudeSession("s-2", day=2).user("Again.").call("Read", {"file_path": f"{folder}/tide.rs"}, "x")
+    memory.harvest([session.write(tmp_path), later.write(tmp_path)])
+    found = memory.blame("apps/desk/tide.rs", project="reef")
+    assert [(one.task, one.uses) for one in found] == [("Again.", {"read": 1}), ("Look.", {"read": 2})]
+    assert {one.id for one in memory.sessions.list() if not one.subagent} == {one.session for one in found}
+    assert sorted(one.path for one in memory.map("reef").files) == ["a.py", "apps/desk/tide.rs"]
+
+
 def test_a_gemini_log_that_repeats_a_message_and_is_there_twice(memory: Hardwon, tmp_path: Path) -> None:
     header = {
         "sessionId": "g-1",
@@ -311,6 +347,70 @@ def test_a_gemini_log_that_repeats_a_message_and_is_there_twice(memory: Hardwon,
     assert evidence(memory) == wanted
     assert wanted["sources"] == {DIRECTIVE: 1}
     assert [count for count, _ in wanted["failures"].values()] == [1]
+
+
+def export(folder: Path, name: str, heading: str, *said: str) -> Path:
+    """A history as SpecStory wrote those of old Cursor: its heading alone tells which conversation it is."""
+    path = folder / ".specstory" / "history" / f"{name}-mend-the-tide.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    talk = [f"_**{'Assistant' if at % 2 else 'User'}**_\n\n{text}\n\n---\n\n" for at, text in enumerate(said)]
+    path.write_text(f"{heading}\n\n{''.join(talk)}")
+    return path
+
+
+NEW_EXPORT = "<!-- Generated by SpecStory -->\n\n# Mend the tide (2025-01-26 08:09:47)"
+OLD_EXPORT = "## SpecStory\n\n## Mend the tide (1/26/2025, 8:09:47 AM)"
+
+
+def test_who_wants_to_resume_a_history_is_told_what_it_is_and_where_it_lies(
+    memory: Hardwon, tmp_path: Path, hardwon: Run
+) -> None:
+    path = export(tmp_path, "2025-01-25_21-39", NEW_EXPORT, DIRECTIVE, "Done.")
+    memory.harvest(path, mine=True)
+    (session,) = memory.sessions.list()
+    memory.close()
+    refused = hardwon("resume", session.id)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "SpecStory only keeps a copy of it" in refused.stderr
+    assert path.name in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("heading", "asked", "sessions"),
+    [
+        (OLD_EXPORT, f"{DIRECTIVE}  ", 1),
+        (OLD_EXPORT.replace("AM", "PM"), DIRECTIVE, 2),
+        (OLD_EXPORT.replace(":47", ":48"), DIRECTIVE, 2),
+        (OLD_EXPORT.replace("the tide", "it"), DIRECTIVE, 2),
+        (OLD_EXPORT, LATER, 2),
+    ],
+)
+def test_a_conversation_that_was_exported_twice_is_one_if_that_is_certain(
+    memory: Hardwon, tmp_path: Path, heading: str, asked: str, sessions: int
+) -> None:
+    files = [
+        export(tmp_path, "2025-01-25_21-39", NEW_EXPORT, DIRECTIVE, "Done.", LATER, "Done, too."),
+        export(tmp_path, "2025-01-26_08-09", heading, asked, "Done."),
+    ]
+    memory.harvest(files, mine=True)
+    assert memory.store.totals()["sessions"] == sessions
+    assert DIRECTIVE in evidence(memory)["sources"]
+    assert evidence(memory)["sources"][DIRECTIVE] == (2 if sessions == 2 and asked == DIRECTIVE else 1)
+
+
+def test_what_was_counted_twice_before_is_one_when_it_is_read_again(memory: Hardwon, tmp_path: Path) -> None:
+    later = export(tmp_path, "2025-01-26_08-09", OLD_EXPORT, DIRECTIVE, "Done.")
+    memory.harvest(later, mine=True)
+    first = export(tmp_path, "2025-01-25_21-39", NEW_EXPORT, DIRECTIVE, "Done.", LATER, "Done, too.")
+    memory.harvest(first, mine=True)
+    assert memory.store.totals()["sessions"] == 2
+    db = memory.writing()
+    with db.transaction():
+        read_again(db)
+    memory.harvest([later, first], mine=True)
+    assert memory.store.totals()["sessions"] == 1
+    assert evidence(memory)["sources"] == {DIRECTIVE: 1, LATER: 1}
+    assert all(check.ok for check in memory.store.check())
 
 
 def test_the_agents_own_log_is_better_than_a_watchers(memory: Hardwon, tmp_path: Path) -> None:

@@ -60,9 +60,13 @@ def test_codex_is_read_too(tmp_path: Path) -> None:
         ]
     patch = "*** Begin Patch\n*** Update File: src/tide.rs\n+x\n*** End Patch"
     records.append({"payload": {"type": "custom_tool_call", "name": "apply_patch", "call_id": "3", "input": patch}})
+    line = f"apply_patch <<'EOF'\n{patch.replace('tide', 'moon')}\nEOF"
+    arguments = json.dumps({"command": ["bash", "-lc", line]})
+    records.append({"payload": {"type": "function_call", "name": "shell", "arguments": arguments, "call_id": "4"}})
     found = so_far(str(write_lines(tmp_path / "rollout.jsonl", records)), ROOT)
     assert found == [
-        "ran and worked: `cargo test -p tide`", "failed when last run: `cargo clippy`", "edited: `src/tide.rs`",
+        "ran and worked: `cargo test -p tide`", "failed when last run: `cargo clippy`",
+        "edited: `src/moon.rs`, `src/tide.rs`",
     ]  # fmt: skip
 
 

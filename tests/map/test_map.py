@@ -342,6 +342,40 @@ def test_blame_how_and_resume(memory: Hardwon) -> None:
     assert replace(resumed, folder="").line == resumed.command
 
 
+def test_blame_knows_what_codex_patched_by_a_shell_and_which_commit_took_it(home: Path, tmp_path: Path) -> None:
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Delete File: src/b.py\n*** End Patch"
+    lines = (
+        f"apply_patch << 'PATCH'\n{patch}\nPATCH",
+        "git add src/a.py && git commit -m 'mend it'",
+        "git commit --allow-empty -m 'nothing'",
+    )
+    asked = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "mend it"}]}
+    records = [
+        {"type": "session_meta", "payload": {"id": "c-1", "cwd": ROOT, "cli_version": "0.34.0"}},
+        {"type": "response_item", "timestamp": "2026-10-01T10:00:00Z", "payload": asked},
+    ]
+    for at, (line, printed) in enumerate(
+        zip(lines, ("ok", "[main abcdef1] mend it", "[main bcdef12] no"), strict=True)
+    ):
+        given = json.dumps({"command": ["bash", "-lc", line], "workdir": ROOT})
+        output = json.dumps({"output": printed, "metadata": {"exit_code": 0}})
+        for item in (
+            {"type": "function_call", "name": "shell", "call_id": f"k{at}", "arguments": given},
+            {"type": "function_call_output", "call_id": f"k{at}", "output": output},
+        ):
+            stamp = f"2026-10-01T10:00:{at:02}Z"
+            records.append({"type": "response_item", "timestamp": stamp, "payload": item})
+    with Hardwon(home) as memory:
+        memory.harvest([write_lines(tmp_path / "rollout.jsonl", records)])
+        (found,) = memory.blame("src/a.py", project="reef")
+        assert (found.uses, found.commit) == ({"edit": 1}, "abcdef1")
+        (found,) = memory.blame("src/b.py", project="reef")
+        assert (found.uses, found.commit) == ({"delete": 1}, ""), "nothing says that it was committed"
+        assert [one.path for one in memory.map("reef").files] == ["src/a.py"]
+        (attempt,) = memory.journal.list()
+        assert set(attempt.files) == {"src/a.py", "src/b.py"}
+
+
 def test_who_means_a_sub_agent_resumes_the_session_that_started_it(home: Path, tmp_path: Path) -> None:
     def records(**more: object) -> list[dict[str, object]]:
         said = {"role": "user", "content": "look at the tide"}
@@ -366,12 +400,18 @@ def test_the_commands_say_it_in_80_columns_and_in_json(memory: Hardwon, hardwon:
     assert "src/tide/table.py" in shown
     found = json.loads(hardwon("map", "--project", "reef", "--task", "the tide table", "--limit", "3", "--json").stdout)
     assert set(found) == {"files", "commands", "tokens"}
-    assert [set(one) for one in found["files"]] == [{"path", "score", "why"}] * 3
-    assert set(found["commands"][0]) == {"command", "score", "why"}
+    assert [set(one) for one in found["files"]] == [{"path", "score", "why", "last"}] * 3
+    assert set(found["commands"][0]) == {"command", "score", "why", "last"}
     assert found["tokens"] > 0
     how = hardwon("how", "test", "--project", "reef").stdout
     assert "make test" in how
-    assert re.match(r"What \d+ sessions ran; … stands for words that differ:\n", how)
+    assert re.match(r"Of the newest 12 sessions that .*, what fits best first; … stands for words that differ:\n", how)
+    (known,) = json.loads(hardwon("how", "test", "--project", "reef", "--json").stdout)
+    ran = hardwon("how", "make test", "--project", "reef").stdout
+    assert len(known["passed"]) == 12
+    assert all(id[:9] in ran for id in known["passed"])
+    assert "hardwon how 'make test'" in hardwon("why", "make test").stderr
+    assert "hardwon how -p reef test" in hardwon("how", "-p", "reef").stderr
     assert "case 9" in hardwon("blame", "src/tide/table.py", "--project", "reef").stdout
     assert hardwon("resume", "s9").stdout == "cd /srv/work/reef && claude --resume s9\n"
     hardwon("map", "reef", "--svg", str(tmp_path / "reef.svg"))

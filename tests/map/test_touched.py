@@ -45,6 +45,57 @@ def test_a_windows_path_and_a_root_of_another_case_are_the_same_file() -> None:
     assert inside("c:\\Work\\reef\\src\\tide.cs", at) == "src/tide.cs"
 
 
+def test_a_worktree_is_its_repository_wherever_its_top_is() -> None:
+    at = place("D:\\reef\\.claude\\worktrees\\fix-1\\app", "D:\\reef\\.claude\\worktrees\\fix-1")
+    assert inside("D:\\reef\\.claude\\worktrees\\fix-1\\src\\tide.go", at) == "src/tide.go"
+    assert inside("tide.go", at) == "app/tide.go"
+
+
+def git(line: str, *hashes: str, ok: bool = True) -> Call:
+    told = "".join(f"[main {sha}] a story\n 1 file changed, 1 insertion(+)\n" for sha in hashes)
+    return Call("run", "Bash", line, ok=ok, content=told if ok else "")
+
+
+A, B = (Call("edit", "Edit", f"/srv/reef/src/{name}.py", ok=True) for name in "ab")
+
+
+@pytest.mark.parametrize(
+    ("calls", "commits"),
+    [
+        ([A, B, git("git add src/a.py && git commit -m 'x y'", "aaaaaaa")], {"a": "aaaaaaa", "b": ""}),
+        ([A, git("git add src/a.py"), B, git("git commit -m x", "aaaaaaa")], {"a": "aaaaaaa", "b": ""}),
+        ([A, B, git("git commit -am x", "aaaaaaa")], {"a": "aaaaaaa", "b": "aaaaaaa"}),
+        ([A, B, git("git add . && git commit -qm x")], {"a": "", "b": ""}),
+        ([A, B, git("git add -A docs && git commit -m x", "aaaaaaa")], {"a": "", "b": ""}),
+        ([A, B, git("cd src && git add b.py && git commit -m x", "aaaaaaa")], {"a": "", "b": "aaaaaaa"}),
+        ([A, B, git("git -C src add a.py && git -C src commit -m x", "aaaaaaa")], {"a": "aaaaaaa", "b": ""}),
+        ([A, B, git("cd /srv/shoal && git add . && git commit -m x", "aaaaaaa")], {"a": "", "b": ""}),
+        ([A, B, git("git commit -m x src/b.py", "aaaaaaa")], {"a": "", "b": "aaaaaaa"}),
+        ([A, git("git add src && git commit -m x", "aaaaaaa"), B, git("git add . && git commit -m y", "bbbbbbb")],
+         {"a": "aaaaaaa", "b": "bbbbbbb"}),
+        ([A, git("git add -u && git commit -m x", "aaaaaaa"), B, git("git commit -a --amend --no-edit", "bbbbbbb")],
+         {"a": "bbbbbbb", "b": "bbbbbbb"}),
+        ([A, B, git("git add src/a.py && git commit -m x; git add . && git commit -m y", "aaaaaaa", "bbbbbbb")],
+         {"a": "aaaaaaa", "b": "bbbbbbb"}),
+        ([A, B, git("git add src/a.py && git commit -m x", ok=False), git("git commit -m x", "aaaaaaa")],
+         {"a": "aaaaaaa", "b": ""}),
+        ([A, B, git("git add . && git reset src/b.py"), git("git commit -m x", "aaaaaaa")], {"a": "aaaaaaa", "b": ""}),
+        ([A, git("git commit -am x", "aaaaaaa"), git("git reset --soft HEAD~1"), B, git("git add src/b.py"),
+          git("git commit -m y", "bbbbbbb")], {"a": "bbbbbbb", "b": "bbbbbbb"}),
+        ([A, git("git commit -m x", "aaaaaaa"), B], {"a": "", "b": ""}),
+    ],
+)  # fmt: skip
+def test_the_commit_of_a_file_is_the_one_that_took_it(calls: list[Call], commits: dict[str, str]) -> None:
+    found = touches(calls, place("/srv/reef", "/srv/reef"))
+    assert {touch.path[4:5]: touch.git_commit for touch in found if touch.use == "edit"} == commits
+
+
+def test_what_a_patch_deletes_is_gone_until_it_is_written_again() -> None:
+    patch = Call("edit", "apply_patch", "a.py", ok=True, others=("b.py",), gone=("b.py",))
+    assert used(patch) == [("edit", "a.py"), ("delete", "b.py")]
+    assert used(patch, Call("edit", "Write", "b.py", ok=True)) == [("edit", "a.py"), ("edit", "b.py")]
+
+
 def used(*calls: Call) -> list[tuple[str, str]]:
     return [(touch.use, touch.path) for touch in touches(calls, place("/srv/reef", "/srv/reef"))]
 

@@ -186,12 +186,25 @@ def test_charts_are_written_beside_the_numbers(hardwon: Run, tmp_path: Path) -> 
 def test_it_claims_no_more_than_was_counted(hardwon: Run, tmp_path: Path) -> None:
     for day in (1, 2, 3):
         fixed(ClaudeSession(f"s{day}", day=day)).write(tmp_path / "logs")
-    first = hardwon("replay", tmp_path / "logs").stdout.split("\n")[0]
-    assert first.startswith("Of 2 errors that came back, the briefing named 2 beforehand. With no more tokens than ")
+    said = hardwon("replay", tmp_path / "logs").stdout
+    first = said.split("\n")[0]
+    assert first.startswith("Of 2 errors that came back, the briefing named 2 beforehand. When they happened, ")
+    (compared,) = (line for line in said.split("\n") if line.startswith("With no more tokens than "))
     assert "%" not in hardwon("replay", tmp_path / "logs").stdout.replace("(95%)", ""), "shares of two are none"
     assert "2 would have been answered with a known fix" in first
-    assert "too close to tell apart" in first
+    assert compared.endswith(": too close to tell apart.")
     assert "helped" not in first
+
+
+def test_where_no_session_edited_what_was_known_the_map_is_judged_by_commands_alone(
+    hardwon: Run, tmp_path: Path
+) -> None:
+    for day in range(1, 9):
+        fixed(ClaudeSession(f"s{day}", day=day)).run("make test", "ok").write(tmp_path / "logs")
+    said = hardwon("replay", tmp_path / "logs").stdout
+    assert "PROJECT  SESSIONS  COMMANDS RUN\n" in said
+    assert "EDITED" not in said
+    assert "Fewer than 5 sessions edited a file that was known." in said
 
 
 def test_it_says_when_there_is_nothing_to_foresee(hardwon: Run, tmp_path: Path) -> None:

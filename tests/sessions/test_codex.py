@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hardwon import NotASession, Session
 from hardwon.sessions.reader import read
 from hardwon.sessions.scan import summaries, summary
+from hardwon.sessions.tool_calls import changes, with_changes
 from tests.conftest import write_lines
 
 if sys.version_info >= (3, 14):
@@ -106,6 +108,74 @@ def test_a_patch_names_its_file_and_what_it_added(tmp_path: Path) -> None:
     session = rollout(tmp_path, item(type="custom_tool_call", name="apply_patch", call_id="k", input=patch))
     (call,) = session.messages[0].calls
     assert (call.action, call.target, call.detail) == ("edit", "src/tide.py", "new = 1")
+
+
+PATCH = """*** Begin Patch
+*** Update File: src/tide.py
+@@
+-old
++    new = 'it'
+*** Add File: src/moon.py
++phase = 1
+*** Update File: src/sun.py
+*** Move to: src/star.py
+@@
+-a
++b
+*** Delete File: src/fog.py
+*** End Patch"""
+
+
+@pytest.mark.parametrize(
+    ("command", "workdir"),
+    [
+        (["bash", "-lc", f"apply_patch << 'PATCH'\n{PATCH}\nPATCH"], "/srv/work/reef"),
+        (["bash", "-lc", f"apply_patch <<PATCH\n{PATCH}\nPATCH\n"], None),
+        (["bash", "-lc", f"cd /srv/work/reef && apply_patch <<'EOF'\n{PATCH}\nEOF"], None),
+        (["bash", "-lc", f'applypatch "{PATCH}\n"'], None),
+        (["apply_patch", PATCH], None),
+        (f"apply_patch <<'EOF'\n{PATCH}\nEOF", "/srv/work/reef"),
+    ],
+)
+def test_a_patch_that_a_shell_applies_is_the_edit_that_codex_own_call_makes(
+    tmp_path: Path, command: object, workdir: str | None
+) -> None:
+    arguments = json.dumps({"command": command, "workdir": workdir})
+    session = rollout(
+        tmp_path,
+        item(type="function_call", name="shell", call_id="k", arguments=arguments),
+        item(type="custom_tool_call", name="apply_patch", call_id="k", input=PATCH),
+    )
+    (ran,), (own,) = (message.calls for message in session.messages)
+    assert replace(ran, name=own.name, folder="") == own
+    assert own.files == ("src/tide.py", "src/moon.py", "src/sun.py", "src/star.py", "src/fog.py")
+    assert own.gone == ("src/sun.py", "src/fog.py")
+
+
+def test_a_patch_that_is_applied_elsewhere_names_its_files_from_the_session(tmp_path: Path) -> None:
+    there = {"command": ["bash", "-lc", f"cd web && apply_patch <<'EOF'\n{PATCH}\nEOF"], "workdir": "/srv/work/reef"}
+    session = rollout(tmp_path, item(type="function_call", name="shell", call_id="k", arguments=json.dumps(there)))
+    (call,) = session.messages[0].calls
+    assert (call.target, call.gone) == ("web/src/tide.py", ("web/src/sun.py", "web/src/fog.py"))
+
+
+def test_each_file_of_a_patch_has_its_own_change(tmp_path: Path) -> None:
+    with with_changes():
+        session = rollout(tmp_path, item(type="custom_tool_call", name="apply_patch", call_id="k", input=PATCH))
+    (call,) = session.messages[0].calls
+    told = dict(changes(call))
+    assert list(told) == list(call.files)
+    assert [told[file].split() for file in ("src/moon.py", "src/star.py")] == [
+        ["+phase", "=", "1"], ["@@", "-a", "+b"],
+    ]  # fmt: skip
+
+
+def test_a_line_that_does_more_than_patch_stays_a_command(tmp_path: Path) -> None:
+    line = f"apply_patch <<'EOF'\n{PATCH}\nEOF\npytest -q"
+    arguments = json.dumps({"command": ["bash", "-lc", line]})
+    session = rollout(tmp_path, item(type="function_call", name="shell", call_id="k", arguments=arguments))
+    (call,) = session.messages[0].calls
+    assert (call.action, call.command) == ("run", line)
 
 
 def test_events_that_repeat_the_items_are_not_counted_again(tmp_path: Path) -> None:

@@ -314,10 +314,10 @@ def full_id(memory: Connection, id: str, *, sessions: bool = False) -> str:
         some = "; ".join(f"{meta.short_id(db, one)}{said.get(one, '')}" for one in matches)
         raise NotFound(f"several ids begin with '{id}', such as {some}")
     if not matches:
-        ways = (
-            f"`hardwon search {id}` looks for it" if " " in id else "`hardwon lessons` and `hardwon failures` list them"
+        raise NotFound(
+            f"no lesson, failure, fix, attempt or session begins with '{id}': `hardwon lessons` and `hardwon failures` "
+            "list them"
         )
-        raise NotFound(f"no lesson, failure, fix, attempt or session begins with '{id}': {ways}")
     return matches[0]
 
 

@@ -47,7 +47,9 @@ def resumption(db: Database, id: str) -> Resumption:
         raise HardwonError(f"several sessions begin with {id}: " + ", ".join(row[0] for row in rows[:5]))
     session, agent, external_id, folder = rows[0]
     if agent not in _RESUMING:
-        raise HardwonError(f"Hardwon does not know how to resume a session of {agent}")
+        path = db.query("SELECT path FROM session WHERE id = ?", (session,))[0][0]
+        what = "SpecStory only keeps a copy of it" if agent == "specstory" else f"{agent} has no command for that"
+        raise HardwonError(f"this session cannot be resumed: {what}. To read it: {path}")
     if not _PLAIN_ID.fullmatch(external_id):
         raise HardwonError(f"{agent} gave this session an unsafe id, so no command is printed: {session}")
     return Resumption(session=session, agent=agent, command=f"{_RESUMING[agent]} {external_id}", folder=folder)

@@ -12,10 +12,15 @@ import typer
 
 from hardwon.cli.app import Json, ProjectOption, asked_again, day, iso, print_json, say, short, shown, table
 from hardwon.errors import HardwonError, NotFound
+from hardwon.text.normalise import base_name
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from hardwon.api import Hardwon
-    from hardwon.model.nouns import Map
+    from hardwon.model.nouns import Habit, Map
+
+    _Row = tuple[str, str, datetime | None]
 
 _ROWS = 10
 _EVERYDAY = re.compile(r"git (?!submodule|subtree|lfs|annex)")
@@ -27,16 +32,18 @@ _IN_ONE = re.compile(r"(?:[\w-]+: )?\w+ in 1 of (\d+) sessions(?! about| with)")
 _ABOUT_IT = re.compile(r" sessions (?:about|with) |^its (?:name|folder) has |\bnamed\b")
 """What the map says of files and commands that have to do with the task."""
 _OF_ALL = re.compile(r"\w in \d+ of (\d+) sessions(?! about| with)")
-_LAST = re.compile(r"(.*?), last ([^;]+)(.*)$")
+_LAST = re.compile(r"(.*?), last [^;]+(.*)$")
 _RAN = re.compile(
     r"(?:(?P<purpose>[\w-]+): )?(?:ran|failed) in (?P<ran>\d+) of \d+ sessions"
     r"(?:: passed in (?P<passed>\d+), failed in (?P<failed>\d+)|, passed in all|(?P<never>, never worked))?"
-    r"(?:, last (?P<last>.+))?$"
+    r"(?:, last .+)?$"
 )
 """What the map says of files, and of commands."""
+_CHARACTERS_OF_A_TASK, _CHARACTERS_OF_A_SESSION = 60, 200
 _PATHS_NAMED = 5
-_OUTCOMES = {"completed": "ended", "failure": "failed call"}
-"""How a session ended, as people read it: a failure is one whose last call failed."""
+_NAMES_NEAR, _LEAST_LIKENESS = 3, 0.75
+_OUTCOMES = {"completed": "", "unknown": "", "failure": "failed call"}
+"""What a session ended with, as people read it: a failure is one whose last call failed."""
 Limit = Annotated[int, typer.Option(help="Maximum number of rows of each.", min=1, max=200)]
 
 
@@ -58,8 +65,8 @@ def map_(
     """Suggest the files and commands that a task will probably need.
 
     Based on what earlier sessions read, edited and ran. These are suggestions: check before you rely on them. Default:
-    the project of the current folder. What one session of many went to is left out, except with --limit or --json, and
-    git's everyday commands, except for a task or with --json.
+    the project of the current folder. Left out: what only one session of many went to (--limit shows it) and git add,
+    commit, push (a task shows them). --json has everything.
 
     Example: hardwon map "retry failed uploads" --project tidepool
     """
@@ -71,7 +78,17 @@ def map_(
         wanted = project or (said if _is_project(memory, said, task) else ".")
         task = task or ("" if wanted == said else said)
         most = limit or _ROWS
-        found = memory.map(wanted, task=task, limit=most if json else most + _EVERYDAY_LEFT_OUT)
+        limits = most if json else most + _EVERYDAY_LEFT_OUT
+        found = memory.map(wanted, task=task, limit=limits)
+        unknown = ""
+        if (
+            task
+            and not json
+            and not any(
+                map(_ABOUT_IT.search, [*(one.why for one in found.files), *(one.why for one in found.commands)])
+            )
+        ):
+            found, task, unknown = memory.map(wanted, limit=limits), "", task
         others = "" if found.files or found.commands else held_back(memory, wanted)
         if svg is not None:
             from hardwon.durable import write_whole
@@ -83,7 +100,7 @@ def map_(
     elif not found.files and not found.commands:
         say(f"Nothing is known of this project's files yet.{others}", err=True)
     else:
-        _print(found, most, task=task, whole=limit is not None)
+        _print(found, most, task=task, whole=limit is not None, unknown=unknown)
 
 
 def _is_project(memory: Hardwon, words: str, task: str) -> bool:
@@ -96,47 +113,59 @@ def _is_project(memory: Hardwon, words: str, task: str) -> bool:
         return "several" in str(error)
 
 
-def _print(found: Map, most: int, *, task: str, whole: bool) -> None:
+def _print(found: Map, most: int, *, task: str, whole: bool, unknown: str) -> None:
+    """What a map suggests; for an `unknown` task, what sessions needed most."""
     own = [one for one in found.commands if task or not _EVERYDAY.match(one.command)]
-    all_rows = {
-        "FILE": [(one.path, one.why) for one in found.files[:most]],
-        "COMMAND": [(one.command, one.why) for one in own[:most]],
-    }
-    of_all = _number_of_sessions([why for rows in all_rows.values() for _, why in rows])
-    if task and not any(_ABOUT_IT.search(row[1]) for rows in all_rows.values() for row in rows):
-        say("Nothing known here speaks of that task. What most sessions needed:\n")
-    telling = {heading: [row for row in rows if not _says_little(row[1])] for heading, rows in all_rows.items()}
-    told = all_rows if whole or not any(telling.values()) else telling
-    parts = [(heading, rows) for heading, rows in told.items() if rows]
+    told: list[tuple[str, list[_Row]]] = [
+        ("FILE", [(one.path, one.why, one.last) for one in found.files[:most]]),
+        ("COMMAND", [(one.command, one.why, one.last) for one in own[:most]]),
+    ]
+    of_all = _number_of_sessions([row[1] for _, rows in told for row in rows])
+    if not whole:
+        telling = [(heading, [row for row in rows if not _says_little(row[1])]) for heading, rows in told]
+        told = telling if any(rows for _, rows in telling) else told
+    if unknown:
+        say(f'No session here was about "{shown(unknown, _CHARACTERS_OF_A_TASK)}". For any task:')
     if of_all:
-        by = "the likeliest for this task first" if task else "most often and lately first"
-        say(f"What {of_all} sessions needed, {by}:\n")
-    for number, (heading, rows) in enumerate(parts):
+        by = "the likeliest for this task" if task else "the likeliest for the next one"
+        lately = "" if task else "; lately counts more than often"
+        say(f"Of {_those(of_all)}, {by} first{lately}:\n")
+    for number, (heading, rows) in enumerate((heading, rows) for heading, rows in told if rows):
         say() if number else None
         if heading == "COMMAND":
             _print_commands(rows)
             continue
-        dated = [(name, _LAST.match(_without_all(why, of_all)), why) for name, why in rows]
-        table(
-            (heading, "WHY", "LAST"),
-            [(name, found[1] + found[3], found[2]) if found else (name, why, "") for name, found, why in dated],
-        )
+        dated = [
+            (name, _LAST.sub(r"\1\2", _without_all(why, of_all)), day(last) if last else "") for name, why, last in rows
+        ]
+        table((heading, "WHY", "LAST"), dated)
 
 
-def _print_commands(rows: Sequence[tuple[str, str]]) -> None:
+def _those(sessions: str) -> str:
+    """Which sessions are counted: not those that only talked, nor older ones than a map holds."""
+    those = "the one session" if sessions == "1" else f"the newest {sessions} sessions"
+    return f"{those} that read, edited or ran something"
+
+
+def _print_commands(rows: Sequence[_Row]) -> None:
     """In how many sessions each ran and how it ended there, of what the map says in words."""
-    cells = []
-    for name, why in rows:
+    cells: list[tuple[str, ...]] = []
+    both = False
+    for name, why, last in rows:
         found = _RAN.match(why)
+        when = day(last) if last else ""
         if not found:  # no words of ours
-            cells.append((name, why, "", "", "", ""))
+            cells.append((name, why, "", "", "", when))
             continue
         ran = found["ran"]
         passed, failed = (found["passed"], found["failed"]) if found["failed"] else (ran, "0")
         if found["never"]:
             passed, failed = "0", ran
-        cells.append((name, found["purpose"] or "", ran, passed, failed, found["last"] or ""))
-    table(("COMMAND", "FOR", "SESSIONS", "PASSED IN", "FAILED IN", "LAST"), cells, right=(2, 3, 4), spare=(1,))
+        both = both or int(passed) + int(failed) > int(ran)
+        cells.append((name, found["purpose"] or "", ran, passed, failed, when))
+    table(("COMMAND", "FOR", "SESSIONS", "PASSED", "FAILED", "LAST"), cells, right=(2, 3, 4), spare=(1,))
+    if both:
+        say("\nA session in which it failed and then passed counts in both.")
 
 
 def _number_of_sessions(whys: Sequence[str]) -> str:
@@ -181,7 +210,7 @@ def blame(
         if not found and (whole := _ending_so(memory, path, project or ".")):
             found = memory.blame(whole, project=project or ".", limit=limit + 1)
             say(f"{shown(whole)}:", err=True)
-        others = "" if found else held_back(memory, project or ".")
+        others = "" if found else f"{_near(memory, path, project or '.')}{held_back(memory, project or '.')}"
         stopped = sessions.stopped(memory.reading(), (one.session for one in found)) if found else set()
     found, more = found[:limit], len(found) > limit
     if json:
@@ -189,25 +218,45 @@ def blame(
             [{**{name: getattr(one, name) for name in one.__struct_fields__}, "at": iso(one.at)} for one in found]
         )
     elif not found:
-        say(f"No session is known to have touched it.{others}", err=True)
+        say(f"No session is known to have touched {shown(path)}.{others}", err=True)
     else:
         commits = any(one.commit for one in found)
+        ended = {
+            one.session: "interrupted" if one.session in stopped else _OUTCOMES.get(one.outcome, one.outcome)
+            for one in found
+        }
         rows = [
             (
                 short(memory, one.session),
                 day(one.at),
                 " ".join(one.uses),
-                "interrupted" if one.session in stopped else _OUTCOMES.get(one.outcome, one.outcome),
+                *([ended[one.session]] if any(ended.values()) else []),
                 *([one.commit[:9] or "-"] if commits else []),
                 one.task,
             )
             for one in found
         ]
-        table(("SESSION", "DAY", "DID", "OUTCOME", *(["COMMIT"] if commits else []), "TASK"), rows, spare=(3,))
+        headings = [
+            "SESSION", "DAY", "DID", *(["ENDED WITH"] if any(ended.values()) else []), *(["COMMIT"] if commits else []),
+            "TASK",
+        ]  # fmt: skip
+        table(headings, rows, most_lines=1)
         if all(list(one.uses) == ["read"] for one in found) and _of_specstory(memory, [one.session for one in found]):
             say("SpecStory's files seldom tell what was edited: those sessions may have changed it, too.", err=True)
         if more:
             say(f"There are more: add `--limit {5 * limit}`.", err=True)
+
+
+def _near(memory: Hardwon, path: str, project: str) -> str:
+    """Files that are called nearly so."""
+    from difflib import get_close_matches
+
+    from hardwon.store import projects
+
+    holder = memory.project(project)
+    called = {base_name(known): known for known in projects.paths_touched(memory.reading(), holder)} if holder else {}
+    found = get_close_matches(base_name(path), called, n=_NAMES_NEAR, cutoff=_LEAST_LIKENESS)
+    return f" Called nearly so: {', '.join(shown(called[name]) for name in found)}." if found else ""
 
 
 def _of_specstory(memory: Hardwon, sessions: list[str]) -> bool:
@@ -222,9 +271,9 @@ def _ending_so(memory: Hardwon, path: str, project: str) -> str:
     holder = memory.project(project)
     found = paths_ending(memory.reading(), holder, path) if holder else []
     if len(found) > 1:
-        more = f", and {len(found) - _PATHS_NAMED} more" if len(found) > _PATHS_NAMED else ""
-        named = ", ".join(map(shown, found[:_PATHS_NAMED]))
-        raise HardwonError(f"{len(found)} files end so, name more of the path: {named}{more}")
+        more = [f"and {len(found) - _PATHS_NAMED} more"] if len(found) > _PATHS_NAMED else []
+        named = "\n  ".join([*map(shown, found[:_PATHS_NAMED]), *more])
+        raise HardwonError(f"{len(found)} files are called so. Which?\n  {named}")
     return found[0] if found else ""
 
 
@@ -239,27 +288,54 @@ def how(
     limit: Limit = 10,
     json: Json = False,
 ) -> None:
-    """List the commands that worked in a project.
+    """List the commands that worked in a project; for one of them, in which sessions.
 
     Example: hardwon how "run the tests" --project tidepool
     """
     from hardwon.api import Hardwon
     from hardwon.cli.harvest import held_back
 
+    said = " ".join(words or ())
     with Hardwon() as memory:
-        found = memory.how(" ".join(words or ()), project=project or ".", limit=limit)
+        found = memory.how(said, project=project or ".", limit=limit)
         others = "" if found else held_back(memory, project or ".")
+        if found and not json and found[0].command == said:
+            _print_sessions_of(memory, found[0])
+            return
     if json:
         print_json(found)
     elif not found:
         say(f"No command that worked here fits.{others}", err=True)
     else:
         if sessions := _number_of_sessions([one.why for one in found]):
-            say(f"What {sessions} sessions ran; … stands for words that differ:\n")
-        _print_commands([(one.command, one.why) for one in found])
+            git = ", git's last" if not words and any(_EVERYDAY.match(one.command) for one in found) else ""
+            first = "what fits best" if words else "what passed in most"
+            say(f"Of {_those(sessions)}, {first} first{git}; … stands for words that differ:\n")
+        _print_commands([(one.command, one.why, one.last) for one in found])
         if not words:
-            asked = asked_again({"-p": project})
-            say(f"\nOf one purpose: `hardwon how test{asked}`. For a task: `hardwon map TASK{asked}`", err=True)
+            named = asked_again({"-p": project})
+            say(
+                f"\nIn which sessions: `hardwon how{named} 'COMMAND'`. Of one purpose: `hardwon how{named} test`. "
+                f"For a task: `hardwon map{named} TASK`",
+                err=True,
+            )
+
+
+def _print_sessions_of(memory: Hardwon, found: Habit) -> None:
+    """Where a command ran, and how it ended there."""
+    seen = {id: memory.sessions.get(id).session for id in dict.fromkeys((*found.passed, *found.failed))}
+    say(f"{shown(found.command)}\n{found.why}\n")
+    rows = [
+        (
+            short(memory, id),
+            day(one.started_at),
+            " and ".join(["failed"] * (id in found.failed) + ["passed"] * (id in found.passed)),
+            shown(one.task, _CHARACTERS_OF_A_SESSION),
+        )
+        for id, one in sorted(seen.items(), key=lambda item: item[1].started_at, reverse=True)
+    ]
+    table(("SESSION", "DAY", "IT", "TASK"), rows, most_lines=1)
+    say("\nTo look at one: `hardwon why SESSION`", err=True)
 
 
 def resume(

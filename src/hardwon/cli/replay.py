@@ -21,6 +21,7 @@ from hardwon.cli.app import (
     say,
     shown,
     table,
+    thousands,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _LINES_OF_NOTES = 40
 """A screen of so many lines has room for what the columns mean."""
 _FEWEST_CASES = 5
 """Of fewer, no share is told."""
+_NONE = "-"
 _WAYS = {
     "newest_three": "the newest three",
     "most_recent": "newest first",
@@ -135,24 +137,26 @@ def verdict(report: Report) -> str:
     answered = f"{report.recalled_with_fix} would have been answered with a known fix"
     return (
         f"Of {count(report.foreseeable, 'error')} that came back, the briefing named {report.foreseen} beforehand"
-        f"{lines}{_compared(report)}. When they happened, {answered}.\n"
+        f"{lines}. When they happened, {answered}.\n"
         "Whether being told changes anything, only an experiment shows: `hardwon config experiment on`."
     )
 
 
-def _compared(report: Report) -> str:
-    """Against the best of the simple methods; a difference within the intervals is none."""
-    simple = {name: way for name, way in report.baselines.items() if name != "nothing" and way.foreseen}
-    if not simple:
-        return ""
-    name = max(simple, key=lambda name: simple[name].foreseen)
-    way: Way = simple[name]
-    alike = way.ours or report
-    ours, theirs = alike.intervals["foreseen_rate"], way.intervals["foreseen_rate"]
-    apart = (ours.low or 0) > (theirs.high or 1) or (ours.high or 1) < (theirs.low or 0)
-    return (
-        f". With no more tokens than the best simple method takes ({_WAYS.get(name, name)}), it names {alike.foreseen} "
-        f"and that one {way.foreseen}{'' if apart else ': too close to tell apart'}"
+def _best_simple(report: Report) -> str:
+    """Of the simple methods the one that names most; empty where none names anything."""
+    simple = {name: way.foreseen for name, way in report.baselines.items() if name != "nothing" and way.foreseen}
+    return max(simple, key=simple.__getitem__, default="")
+
+
+def _print_compared(report: Report, name: str) -> None:
+    """With no more tokens than another method; a difference within the intervals is none."""
+    way = report.baselines[name]
+    ours = way.ours or report
+    mine, theirs = ours.intervals["foreseen_rate"], way.intervals["foreseen_rate"]
+    apart = (mine.low or 0) > (theirs.high or 1) or (mine.high or 1) < (theirs.low or 0)
+    say(
+        f"\nWith no more tokens than `{_WAYS.get(name, name)}` took in each session, Hardwon names {ours.foreseen}, "
+        f"that one {way.foreseen}{'' if apart else ': too close to tell apart'}."
     )
 
 
@@ -160,28 +164,37 @@ def _print_maps(report: Report, *, details: bool) -> None:
     """Whether the map would have led sessions where they went."""
     most = len(report.maps) if details else _MAX_MAPS_SHOWN
     told = [one for one in report.maps if max(one.edited["the map"].n, one.commands["the map"].n) >= _FEWEST_CASES]
-    told.sort(key=lambda one: -one.edited["the map"].n)
+    told.sort(key=lambda one: (-one.edited["the map"].n, -one.commands["the map"].n))
     if told:
-        say(
-            "\nOf the known files and commands that a session then needed, how many `hardwon map` had in its top ten:\n"
+        rows = [
+            (one.project, one.edited["the map"].n, _share(one.edited["the map"]),
+             _share(one.edited["how often edited"]), one.commands["the map"].n, _share(one.commands["the map"]))
+            for one in told[:most]
+        ]  # fmt: skip
+        headings = (
+            "PROJECT",
+            "EDITING SESSIONS",
+            "FILES EDITED",
+            "THE MOST EDITED",
+            "SESSIONS",
+            "COMMANDS RUN",
         )
-        table(
-            ("PROJECT", "EDITING SESSIONS", "FILES EDITED", "THE MOST EDITED", "COMMANDS RUN"),
-            [
-                (one.project, one.edited["the map"].n, _share(one.edited["the map"]),
-                 _share(one.edited["how often edited"]), _share(one.commands["the map"]))
-                for one in told[:most]
-            ],
-            right=range(1, 5),
-        )  # fmt: skip
-        if details:
+        edited = any(row[2] != _NONE for row in rows)
+        kept = [0, 1, 2, 3, 5] if edited else [0, 4, 5]
+        what = "files and commands" if edited else "commands"
+        few = f" ({_NONE}: fewer than {_FEWEST_CASES} sessions)" if any(_NONE in row for row in rows) and edited else ""
+        say(f"\nOf the known {what} that a session then needed, how many `hardwon map` had in its top ten{few}:\n")
+        table([headings[at] for at in kept], [[row[at] for at in kept] for row in rows], right=range(1, len(kept)))
+        if not edited:
+            say(f"Fewer than {_FEWEST_CASES} sessions edited a file that was known.")
+        if details and edited:
             say("\nTHE MOST EDITED: what a list of the ten files that were edited most often would have had of them.")
     if len(told) > most:
         say(f"and {count(len(told) - most, 'more project')}")
 
 
 def _share(found: Share) -> str:
-    return "-" if found.value is None or found.n < _FEWEST_CASES else f"{found.value:.0%}"
+    return _NONE if found.value is None or found.n < _FEWEST_CASES else f"{found.value:.0%}"
 
 
 def _print_ways(report: Report, *, details: bool) -> None:
@@ -194,21 +207,28 @@ def _print_ways(report: Report, *, details: bool) -> None:
         rows.append(
             (
                 name,
-                _percent(named) + (f" ({_interval(named)})" if _interval(named) else ""),
+                f"{way.foreseen}{_in_brackets(named)}",
                 _percent(true) + (f" of {true.n}" if true.n >= _FEWEST_CASES else ""),
-                way.failure_tokens_p50,
-                _percent(ours.intervals["foreseen_rate"]) if ours else "",
+                thousands(way.failure_tokens),
+                f"{ours.foreseen}{_in_brackets(ours.intervals['foreseen_rate'])}" if ours else "",
             )
         )
     say("\nHow many of these errors were named beforehand (foreseen), by what chooses the lines:\n" if details else "")
-    headings = ("CHOSEN BY", "NAMED (95%)", "LINES CAME TRUE", "TOKENS", "HARDWON, WITH AS MANY")
+    headings = (
+        "CHOSEN BY", f"NAMED OF {report.foreseeable} (95%)", "LINES CAME TRUE", "TOKENS", "HARDWON, WITH AS MANY",
+    )  # fmt: skip
+    best = _best_simple(report)
     if not details:
         table(headings[:4], [row[:4] for row in rows if row[0] != _WAYS["random"]], right=(1, 2, 3))
+        if best:
+            _print_compared(report, best)
         return
     table(headings, rows, right=(1, 2, 3, 4), spare=(4,))
+    if best:
+        _print_compared(report, best)
     say(
         "\nKnowing the prompt: with what is told once a session has said what it is to do. LINES CAME TRUE: how many "
-        "of the lines named an error that then came. TOKENS: of these lines, the median of a session; no method gets "
+        "of the lines named an error that then came. TOKENS: of these lines, in all sessions; in each, no method gets "
         "more than Hardwon used. HARDWON, WITH AS MANY: what Hardwon names with the tokens that the method used."
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwon.cli.app import ENDED, Json, iso, print_json, progress_bar, say, shown
+from hardwon.cli.app import ENDED, Json, count, iso, print_json, progress_bar, say, shown
 from hardwon.errors import HardwonError, NotFound
 
 if TYPE_CHECKING:
@@ -276,6 +276,8 @@ def _inspected(named: str) -> Transcript:
     with session_file(known.path) as file:
         found = inspected(file)
     own = tuple(one for one in found.sessions if (one.external_id, one.subagent) == (known.external_id, known.subagent))
+    if own and (copied := len(own[0].messages) - known.messages) > 0:
+        say(f"Copied from another session, where they count: {count(copied, 'message')}.", err=True)
     return replace(found, sessions=own or found.sessions)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -101,6 +102,8 @@ def why(
     from hardwon.api import Hardwon
     from hardwon.api.connection import full_id
 
+    if " " in id:
+        raise NotFound(f"{shown(id)} is no id. In which sessions a command ran: `hardwon how {quote(id)}`")
     with Hardwon() as memory:
         full = full_id(memory, id, sessions=True)
         if full.startswith("S"):

@@ -221,10 +221,9 @@ def _shorten(db: Database, id: str, copied: int) -> None:
     calls, errors, first = db.query(
         "SELECT count(*), count(*) FILTER (WHERE outcome = 'error'), min(position) FROM call WHERE session = ?", (id,)
     )[0]
-    for table in ("occurrence", "tried"):
-        db.execute(
-            f"DELETE FROM {table} WHERE source = ? AND position < ?", (id, _MAX_INTEGER if first is None else first)
-        )
+    for table, at in (("occurrence", "position"), ("tried", "position"), ("touched", "last"), ("ran", "last")):
+        db.execute(f"DELETE FROM {table} WHERE source = ? AND {at} < ?", (id, _MAX_INTEGER if first is None else first))
+    db.execute("UPDATE opened SET calls_before_edit = NULL, looks_before_edit = NULL WHERE source = ?", (id,))
     db.execute(
         "UPDATE session SET messages = messages - ?, user_messages = user_messages - ?, tool_calls = ?, errors = ? "
         "WHERE id = ?",
@@ -338,9 +337,7 @@ def _learned(rows: _Checked, project: Project, called: str) -> tuple[Learned, li
         findings=_findings(rows),
         drafts=_drafts(rows),
         attempts=[],
-        touched=[
-            Touch(one["path"], one["used"], one["position"], one["times"], one["symbols"]) for one in rows.of("touched")
-        ],
+        touched=[Touch(use=one.pop("used"), **one) for one in rows.of("touched")],
         ran=[Ran(**one) for one in rows.of("ran")],
         opened=opened[0] if opened else None,
         said=[Said(**one) for one in rows.of("statement")],

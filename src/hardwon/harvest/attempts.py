@@ -149,21 +149,18 @@ def _files(changed: list[Turn], session: Session) -> tuple[TouchedFile, ...]:
     for turn in changed:
         for path in _paths(turn):
             name = path.removeprefix(session.cwd.rstrip("/") + "/") if session.cwd else path
-            roles[name] = _role(turn, roles.get(name))
+            roles[name] = "deleted" if path in turn.call.gone else _role(turn, roles.get(name))
     return tuple(TouchedFile(path, role) for path, role in roles.items())
 
 
 def _paths(turn: Turn) -> list[str]:
     if turn.call.action == "edit":
-        return [turn.call.target]
+        return list(turn.call.files)
     return [command.writes for command in taken_apart(turn.call.command) if command.writes and command.head]
 
 
 def _role(turn: Turn, before: FileRole | None) -> FileRole:
-    name = turn.call.name.lower()
-    if name == "delete_file":
-        return "deleted"
-    if before == "created" or (name in _WHOLE_FILE and _CREATED.search(turn.output)):
+    if before == "created" or (turn.call.name.lower() in _WHOLE_FILE and _CREATED.search(turn.output)):
         return "created"
     return "edited"
 

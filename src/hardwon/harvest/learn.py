@@ -122,7 +122,7 @@ def learn(
     )
     rows = [_call_row(row.id, turn) for turn in calls]
     done = touch_calls(calls, findings.occurrences)
-    where = place(session.cwd, scrubber.scrub(checkout(raw.cwd)))
+    where = place(session.cwd, scrubber.scrub(_top(raw, transcript)))
     learned = Learned(
         row=row,
         project=project,
@@ -138,6 +138,12 @@ def learn(
         passages=passages(session, calls, findings.occurrences, characters, scrubber.scrub),
     )
     return stored(learned, short.scrub)._replace(trail=trail_of(raw))
+
+
+def _top(session: Session, transcript: Transcript) -> str:
+    """The folder that paths are told from: a sub-agent that went below its session's names files as that does."""
+    own, its = checkout(session.cwd), checkout(transcript.sessions[0].cwd) if session.subagent else ""
+    return its if its and own.startswith((f"{its}/", f"{its}\\")) else own
 
 
 def touch_calls(done: Sequence[Turn], failures: Iterable[Occurrence] = ()) -> list[Call]:
@@ -161,10 +167,11 @@ def _call(turn: Turn, failure: Occurrence | None) -> Call:
         call.name,
         call.command or call.target,
         not turn.failed,
-        call.others,
-        content,
-        end,
-        told_command(failure.command, failure.words, family=failure.family) if failure and call.command else "",
+        others=call.others,
+        gone=call.gone,
+        content=content,
+        end=end,
+        told=told_command(failure.command, failure.words, family=failure.family) if failure and call.command else "",
     )
 
 
@@ -520,7 +527,7 @@ def without_copy(learned: Learned, copied: int) -> Learned:
         return learned
     row, found = learned.row, learned.findings
     calls = [call for call in learned.calls if call.message_index >= copied]
-    first = calls[0].position if calls else len(learned.calls)
+    first = calls[0].position if calls else max((call.position + 1 for call in learned.calls), default=0)
     speakers = learned.trail.digests[: copied * CHARACTERS_PER_DIGEST : CHARACTERS_PER_DIGEST]
     return learned._replace(
         row=row._replace(
@@ -536,6 +543,9 @@ def without_copy(learned: Learned, copied: int) -> Learned:
             tried=[one for one in found.tried if one.call_index >= first],
         ),
         drafts=[draft for draft in learned.drafts if draft.source.message_index >= copied],
+        touched=[touch for one in learned.touched if (touch := one.since(first))],
+        ran=[command for one in learned.ran if (command := one.since(first))],
+        opened=learned.opened and learned.opened._replace(calls_before_edit=None, looks_before_edit=None),
         attempts=[attempt for attempt in learned.attempts if attempt.message_index >= copied],
         said=[one for one in learned.said if one.message_index >= copied],
         passages=[one for one in learned.passages if one.message_index >= copied],

@@ -109,7 +109,7 @@ def first_said(session: Session, wanted: frozenset[str], last: int) -> tuple[fro
         own = message.text if message.origin == "agent" else ""
         done = (f"{call.command} {call.target} {call.detail}" for call in message.calls)
         said |= _present(" ".join((own, *done)), words, names) - heard
-        edited = " ".join(call.target for call in message.calls if call.action == "edit")
+        edited = " ".join(file for call in message.calls if call.action == "edit" for file in call.files)
         said |= _present(edited, frozenset(), names)  # a file that it worked on, wherever it had the name from
         for result in message.results:
             if result.text and result.evidence != "rejected":

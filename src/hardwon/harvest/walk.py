@@ -26,6 +26,7 @@ from hardwon.scrub.scrubber import Scrubber, Scrubbing
 from hardwon.sessions.project import Project, identify, remote_key
 from hardwon.store import attempts, failures, lessons, meta, projects, sessions
 from hardwon.store.database import Database, marks
+from hardwon.store.deletion import Removal
 from hardwon.store.lessons import Cited
 from hardwon.store.meta import Forgotten
 from hardwon.store.projects import RanRow, TouchRow
@@ -408,12 +409,21 @@ class _Kept:
         log = self._logs[file.path]
         name, stamp = log.name, log.kept_stamp or file.stamp
         left_out = self._left_out.pop(file.path, 0)
+        self._leave(name)
         self._report.empty += not file.sessions and not sessions.of_file(self._db, name)
         if left_out and left_out == len(file.sessions) and not sessions.of_file(self._db, name):
             # A file that holds nothing else is known by a keyed hash alone.
             meta.add_tombstones(self._db, [meta.file_stone(meta.forget_key(self._db), name, *stamp)], now())
             return
         sessions.save_file(self._db, name, stamp, damaged=file.damaged, harvester_version=VERSION)
+
+    def _leave(self, name: str) -> None:
+        """What an older Hardwon took for a session of this file is the one that another holds, too."""
+        gone = [id for id, version in sessions.of_history(self._db, name) if version != VERSION]
+        if gone:
+            removal = Removal(self._db)
+            removal.sessions(gone)
+            removal.finish()
 
 
 def _drop(report: Report, one: Dropped) -> None:
@@ -482,8 +492,8 @@ def write(db: Database, learned: Learned, saved: dict[str, str]) -> list[tuple[s
     sessions.add(db, row, learned.calls, learned.trail)
     projects.add_visits(
         db,
-        (TouchRow(row.id, *touch) for touch in learned.touched),
-        (RanRow(row.id, *ran) for ran in learned.ran),
+        (TouchRow(row.id, *touch[:-1]) for touch in learned.touched),
+        (RanRow(row.id, *ran[:-1]) for ran in learned.ran),
         learned.opened,
     )
     sessions.add_statements(db, row.id, learned.said)

@@ -28,7 +28,7 @@ _SUSPECT = re.compile(
 )
 """What may hold a secret is not repeated."""
 _EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
-_PATCHED = re.compile(r"^\*\*\* (?:Update|Add) File: (.{1,300})$", re.MULTILINE)
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Update|Add) File|Move to): (.{1,300})$", re.MULTILINE)
 
 
 def so_far(path: str, cwd: str) -> list[str]:
@@ -123,6 +123,8 @@ def _calls(record: dict[str, object]) -> Iterator[tuple[str, str, str]]:
             file = given.get("file_path")
             if name in _EDITS and isinstance(file, str):
                 yield id, "edit", file
+            elif isinstance(command, str) and "*** Begin Patch" in command:
+                yield from ((id, "edit", file) for file in _PATCHED.findall(command))
             elif isinstance(command, str) and command and name not in _EDITS:
                 yield id, "run", command
         elif kind == "custom_tool_call" and isinstance(part.get("input"), str):

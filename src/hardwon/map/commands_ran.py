@@ -64,6 +64,20 @@ class Ran(NamedTuple):
     """1 if an output before it named it as it was written, 2 if only the command, 3 if only what it was given."""
     broken: int
     """1 if it failed when it ran last."""
+    last: int = 0
+    """The call by which it ran last."""
+    runs: tuple[tuple[int, Colour], ...] = ()
+    """(the call, how it ended) of all that is counted, where that is known."""
+
+    def since(self, first: int) -> Ran | None:
+        """What of it ran from a call on, as far as that is known."""
+        own = tuple(run for run in self.runs if run[0] >= first)
+        return None if self.last < first else self.counted(own) if own else self
+
+    def counted(self, runs: tuple[tuple[int, Colour], ...]) -> Ran:
+        colours = [colour for _, colour in runs if colour]
+        worked, failed, broken = colours.count("green"), colours.count("red"), int(colours[-1:] == ["red"])
+        return self._replace(worked=worked, failed=failed, broken=broken, last=runs[-1][0], runs=runs)
 
 
 def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE, said: str = "") -> list[Ran]:
@@ -79,7 +93,7 @@ def ran(calls: Sequence[Call], outputs: Sequence[str] = (), at: Place = NOWHERE,
             if not _NO_PROGRAM.fullmatch(key) and (key in found or len(found) < COMMANDS_PER_SESSION):
                 runs = found.setdefault(key, _Runs(key, position))
                 began = colour == "green" or (colour == "red" and not _NOT_FOUND.search(printed))
-                runs.add(command, position, passes=colour == "green", fails=colour == "red", began=began, at=at)
+                runs.add(command, position, colour, began=began, at=at)
     shown = _Shown(calls, outputs)
     return [runs.as_one(shown, said) for runs in found.values()]
 
@@ -91,7 +105,8 @@ class _Runs:
         self._key = key
         self._first = position
         self._text = self._purpose = ""
-        self._worked = self._failed = self._broken = 0
+        self._ended: list[tuple[int, Colour]] = []
+        """How each call ended that counts."""
         self._whole = False
         """Whether a check ran for all of the project, not for a part alone."""
         self._called = {key: position}
@@ -101,22 +116,18 @@ class _Runs:
         self._given: dict[str, int] = {}
         """What it was given."""
 
-    def add(self, command: Command, position: int, *, passes: bool, fails: bool, began: bool, at: Place) -> None:
+    def add(self, command: Command, position: int, colour: Colour, *, began: bool, at: Place) -> None:
         if not command.subcommand:
             self._called.setdefault(command.program, position)
         self._purpose = _purpose(command)
         told = in_folder(as_told(command, self._key), inside(command.folder or ".", at))
         is_whole = not is_check_of_a_part(command.text, self._key, self._purpose)
         if is_whole and not self._whole and began:  # what a part came to says nothing of the whole
-            self._text, self._worked, self._failed, self._broken, self._whole = "", 0, 0, 0, True
-        counts = is_whole or not self._whole
-        passes, fails = passes and counts, fails and counts
-        if passes or not (self._whole or self._worked):
+            self._text, self._ended, self._whole = "", [], True
+        colour = colour if is_whole or not self._whole else ""
+        if colour == "green" or not (self._whole or any(before == "green" for _, before in self._ended)):
             self._text = told or self._text
-        if passes or fails:
-            self._broken = int(fails)
-        self._worked += passes
-        self._failed += fails
+        self._ended.append((position, colour))
         bare = self._text.removesuffix(AND_MORE)
         for form in (command.text, bare, parted(bare)[1]):
             self._written.setdefault(form, position)
@@ -124,8 +135,8 @@ class _Runs:
             self._given.setdefault(name, position)
 
     def as_one(self, shown: _Shown, said: str) -> Ran:
-        counts = self._worked, self._failed, self._proposed(shown, said), self._broken
-        return Ran(self._key, self._text, self._purpose, *counts)
+        proposed = self._proposed(shown, said)
+        return Ran(self._key, self._text, self._purpose, 0, 0, proposed, 0).counted(tuple(self._ended))
 
     def _proposed(self, shown: _Shown, said: str) -> int:
         told = parted(self._text.removesuffix(AND_MORE))[1]

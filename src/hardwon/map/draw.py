@@ -51,6 +51,8 @@ class Trip(NamedTuple):
     """Calls that only looked around before its first edit; None where nothing was edited."""
     symbols: Mapping[str, str] = MappingProxyType({})
     """File → marks of words that stood in it."""
+    session: str = ""
+    """The id of the one that a person started."""
 
 
 class Plot(NamedTuple):
@@ -149,6 +151,7 @@ def _trip(own: list[projects.Visit], went: dict[str, list[TouchRow]], ran: dict[
         ran=tuple(run for visit in own for run in ran[visit.id]),
         looks=first.looks_before_edit,
         symbols=_symbols(rows),
+        session=first.id,
     )
 
 
@@ -382,12 +385,12 @@ _LEAD_OF_A_PLAN = "Implement the following plan: "
 
 
 @lru_cache(maxsize=2048)
-def title(words: str) -> str:
+def title(words: str, longest: int = _TITLE_CHARACTERS) -> str:
     """The beginning of a task, in a line; of a plan that a client hands over, what it is called."""
     flat = one_line(words)
     if flat.startswith(_LEAD_OF_A_PLAN):
         flat = flat.removeprefix(_LEAD_OF_A_PLAN).lstrip("# ").removeprefix("Plan: ").partition(" ## ")[0]
-    return flat if len(flat) <= _TITLE_CHARACTERS else flat[: _TITLE_CHARACTERS - 1].rpartition(" ")[0] + " …"
+    return flat if len(flat) <= longest else flat[: longest - 1].rpartition(" ")[0] + " …"
 
 
 def rows(known: Known) -> Drawn:

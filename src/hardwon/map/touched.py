@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple
@@ -39,6 +39,8 @@ class Call(NamedTuple):
     """Not said to have failed."""
     others: tuple[str, ...] = ()
     """Further files of the same edit."""
+    gone: tuple[str, ...] = ()
+    """Those of its files that it deleted or moved away."""
     content: str = ""
     """What an edit wrote, or what a look at files showed."""
     end: End = ""
@@ -58,6 +60,18 @@ class Touch(NamedTuple):
     times: int
     symbols: str = ""
     """Marks of the words that stood there most."""
+    git_commit: str = ""
+    """The last commit of this session that took it; empty where none is known to have."""
+    last: int = 0
+    """The position of the last such call."""
+    positions: tuple[int, ...] = ()
+    """Of all of them, where they are known."""
+
+    def since(self, first: int) -> Touch | None:
+        """What of it was done from a call on, as far as that is known."""
+        own = [at for at in self.positions if at >= first]
+        done = self._replace(position=own[0], times=len(own)) if own else self
+        return done if self.last >= first else None
 
 
 class Place(NamedTuple):
@@ -68,25 +82,40 @@ class Place(NamedTuple):
 
 
 NOWHERE = Place("", "")
+_Key = tuple[str, Use]
 
 
-def touches(calls: Iterable[Call], at: Place) -> list[Touch]:
+def touches(calls: Sequence[Call], at: Place) -> list[Touch]:
     """Each file once for each use, in the order of their first calls."""
-    found: dict[tuple[str, Use], tuple[int, int]] = {}
-    shown: dict[tuple[str, Use], list[str]] = defaultdict(list)
+    found: dict[_Key, list[int]] = {}
+    shown: dict[_Key, list[str]] = defaultdict(list)
     done = [(call, list(_named(call))) for call in calls]
     at = _where_it_ran([path for _, named in done for path, _ in named], at)
     for position, (call, several) in enumerate(done):
         for named, use in several:
             path = inside(named, at)
             if path:
-                first, times = found.get((path, use), (position, 0))
-                found[path, use] = first, times + 1
+                if use == "edit":
+                    found.pop((path, "delete"), None)  # it is there again
+                found.setdefault((path, use), []).append(position)
                 if use in ("read", "edit") and len(shown[path, use]) < _CONTENTS_PER_FILE:
                     shown[path, use].append(call.content[:_CHARACTERS_PER_CONTENT])
         if len(found) >= TOUCHES_PER_SESSION:
             break
-    return [Touch(*key, *seen, symbols(shown[key])) for key, seen in found.items()]
+    committed = _commits(calls, found, at)
+    return [
+        Touch(
+            path,
+            use,
+            seen[0],
+            len(seen),
+            symbols(shown[path, use]),
+            committed.get((path, use), ""),
+            seen[-1],
+            tuple(seen),
+        )
+        for (path, use), seen in found.items()
+    ]
 
 
 # The files that a call names, and whether it only looks around.
@@ -109,7 +138,8 @@ LOCATING_PROGRAMS = frozenset(
 
 def _named(call: Call) -> Iterable[tuple[str, Use]]:
     if call.action == "edit":
-        return ((path, "edit") for path in (call.subject, *call.others)) if call.ok else ()
+        files = (call.subject, *call.others) if call.ok else ()
+        return ((path, "delete" if path in call.gone else "edit") for path in files)
     if call.action == "read":
         is_file = call.tool.rsplit(".", 1)[-1].lower() not in LISTS | _SEARCHES and FILE_NAME.match(call.subject)
         return ((call.subject, "read"),) if is_file else ()
@@ -161,6 +191,70 @@ def locates(call: Call) -> bool:
     return bool(found) and all(command.program in LOCATING_PROGRAMS and tools.looks(command) for command in found)
 
 
+# The commits that took the files: what was added, or named, where the session itself committed.
+
+_COMMITTED = lazy_pattern(r"^\[\S+(?: \([^)]*\))* ([0-9a-f]{7,40})\]", re.MULTILINE)
+_ELSEWHERE = lazy_pattern(r"git (?:-c \S+ )*-C (\S+) ")
+_ALL = lazy_pattern(r"--all|--update|-\w*[aAu]\w*")
+_STAGES = frozenset("add stage rm mv reset restore commit".split())
+_UNDONE = lazy_pattern(r"\S+[~^]\d*")
+
+
+def _commits(calls: Sequence[Call], found: Mapping[_Key, Sequence[int]], at: Place) -> dict[_Key, str]:
+    """(file, edit or delete) → the last commit of it; without those that nothing is known to have taken."""
+    changed = {key: seen for key, seen in found.items() if key[1] in ("edit", "delete")}
+    taken: dict[_Key, tuple[str, int]] = {}
+    staged: set[_Key] = set()
+    for position, call in enumerate(calls if changed else ()):
+        ran = _git(call, at)
+        commits = [one for one, _ in ran if one.subcommand == "commit"]
+        hashes = _COMMITTED.findall(call.content) if commits else []
+        hashes = hashes if len(hashes) == len(commits) else [""] * len(commits)
+        for one, folder in ran if call.ok or commits else ():
+            dirty = {
+                key
+                for key, seen in changed.items()
+                if any(taken.get(key, ("", -1))[1] < nth <= position for nth in seen)
+            }
+            named = _named_by(one, folder, dirty, at)
+            everything = dirty if any(map(_ALL.fullmatch, one.options)) else set()
+            if one.subcommand in ("add", "stage", "rm", "mv"):
+                staged |= named if one.targets else named or everything
+            elif one.subcommand == "reset" and any(map(_UNDONE.fullmatch, one.targets)):
+                staged = set(taken) if "--soft" in one.options else set()
+                taken.clear()
+            elif one.subcommand in ("reset", "restore"):
+                staged -= named or (staged if one.subcommand == "reset" else set())
+            elif one.subcommand == "commit" and call.ok:
+                before = max((nth for _, nth in taken.values()), default=-1) if "--amend" in one.options else None
+                amended = {key for key, (_, nth) in taken.items() if nth == before}
+                took = (named or staged | everything) | amended
+                taken |= dict.fromkeys(took, (hashes.pop(0), position))
+                staged -= took
+    return {key: commit for key, (commit, _) in taken.items() if commit}
+
+
+def _git(call: Call, at: Place) -> list[tuple[Command, str]]:
+    """What a line runs of git in the project, each with its folder there."""
+    if call.action != "run" or "git" not in call.subject:
+        return []
+    found = []
+    for one in shell.commands(call.subject):
+        elsewhere = _ELSEWHERE.match(one.text)
+        folder = _below(_joined(one.folder, elsewhere[1]) if elsewhere else one.folder or ".", at)
+        if one.program == "git" and one.subcommand in _STAGES and folder is not None:
+            found.append((one, folder))
+    return found
+
+
+def _named_by(command: Command, folder: str, changed: Iterable[_Key], at: Place) -> set[_Key]:
+    """Of files that changed those that a command names, or whose folder."""
+    names = {*command.targets, *([""] if " . " in f"{command.text} " else [])}
+    root = Place(posixpath.join(at.root, folder), at.root)
+    paths = [path for name in names if (path := _below(name or ".", root)) is not None]
+    return {key for key in changed if any(not path or f"{key[0]}/".startswith(f"{path}/") for path in paths)}
+
+
 # A path, relative to the project's root wherever the session ran.
 
 MAX_PATH_CHARACTERS = 200
@@ -173,7 +267,8 @@ _PLAIN = lazy_pattern(r"[\w@+.,=~()\[\]$ -]+(?:/[\w@+.,=~()\[\]$ -]+)*")
 
 def place(cwd: str, root: str) -> Place:
     """A worktree is its repository: the same file has the same path in both."""
-    return Place(_WORKTREE.sub("", slashes(tilde(cwd)), 1), slashes(tilde(root)).rstrip("/"))
+    cwd, root = (_WORKTREE.sub("", slashes(tilde(folder)), 1) for folder in (cwd, root))
+    return Place(cwd, root.rstrip("/"))
 
 
 def _where_it_ran(paths: list[str], at: Place) -> Place:
@@ -193,18 +288,23 @@ def _where_it_ran(paths: list[str], at: Place) -> Place:
 
 def inside(named: str, at: Place) -> str:
     """A path relative to the project's root; empty when it lies elsewhere or is none."""
+    return plain(_below(named, at) or "")
+
+
+def _below(named: str, at: Place) -> str | None:
+    """A path from the project's root, which is an empty text; None for one that lies elsewhere."""
     path = tidy(named)
     if not path or len(path) > 4 * MAX_PATH_CHARACTERS or not at.root:
-        return ""
+        return None
     if _DRIVE.match(at.root) and (mounted := _MOUNTED.match(path)):
         path = f"{mounted[1]}:{path[mounted.end(1) :]}"
     if not is_absolute(path):
         path = posixpath.join(at.cwd or at.root, path)
     path = posixpath.normpath(path)
     head, tail = path[: len(at.root)], path[len(at.root) :]
-    if head.casefold() != at.root.casefold() or not tail.startswith("/"):  # some file systems do not tell case
-        return ""
-    return plain(tail[1:])
+    if head.casefold() != at.root.casefold() or tail[:1] not in ("", "/"):  # some file systems do not tell case
+        return None
+    return tail[1:]
 
 
 def plain(path: str) -> str:

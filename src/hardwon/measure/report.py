@@ -37,6 +37,8 @@ class Way(Struct, frozen=True, kw_only=True):
     precision: float | None
     tokens_p50: int
     failure_tokens_p50: int
+    failure_tokens: int
+    """Of all sessions together."""
     intervals: dict[str, Rate]
     ours: Way | None = None
     """Of a baseline: our best lines in no more tokens than it took in each session."""
@@ -83,6 +85,7 @@ class Report(Struct, frozen=True, kw_only=True):
     precision: float | None
     tokens_p50: int
     failure_tokens_p50: int
+    failure_tokens: int
     repeated_calls: int
     repeated_tokens: int
     intervals: dict[str, Rate]
@@ -118,6 +121,7 @@ def summarise(steps: Sequence[ReplayStep], names: dict[str, str], days: Callable
         precision=ours.precision,
         tokens_p50=ours.tokens_p50,
         failure_tokens_p50=ours.failure_tokens_p50,
+        failure_tokens=ours.failure_tokens,
         repeated_calls=sum(step.repeated_calls for step in steps),
         repeated_tokens=sum(step.repeated_tokens for step in steps),
         intervals={
@@ -153,6 +157,7 @@ def _way(steps: Sequence[ReplayStep], name: str) -> Way:
         precision=precision.value,
         tokens_p50=_median(of(step).tokens for step in steps if of(step).tokens),
         failure_tokens_p50=_median(of(step).failure_tokens for step in steps if of(step).failure_tokens),
+        failure_tokens=sum(of(step).failure_tokens for step in steps),
         intervals={"foreseen_rate": foreseen, "precision": precision},
     )
 

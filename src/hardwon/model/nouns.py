@@ -436,14 +436,22 @@ class Place(Struct, frozen=True, kw_only=True):
     """Relative to the project's root."""
     score: float
     why: str
+    last: datetime
+    """When the newest session began that touched it."""
 
 
-class Habit(Struct, frozen=True, kw_only=True):
+class Habit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A command that worked in earlier sessions."""
 
     command: str
     score: float
     why: str
+    last: datetime | None = None
+    """When the newest session began in which it passed."""
+    passed: tuple[str, ...] = ()
+    """Sessions that saw it pass, the newest first; told by `how`, not by a map."""
+    failed: tuple[str, ...] = ()
+    """Sessions that saw it fail."""
 
 
 class Map(Struct, frozen=True, kw_only=True):
@@ -466,7 +474,7 @@ class Visitor(Struct, frozen=True, kw_only=True):
     outcome: str
     """Of the session, as everywhere."""
     commit: str
-    """Of its last attempt that changed the file."""
+    """The last one by which the session took the file; empty where none is known to have."""
 
 
 class Resumption(Struct, frozen=True, kw_only=True):

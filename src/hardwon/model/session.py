@@ -45,10 +45,17 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     """For an edit: the head of what it wrote, so that a fix can be told in a line."""
     others: tuple[str, ...] = ()
     """For an edit of several files: all but the first, which is the target."""
+    gone: tuple[str, ...] = ()
+    """For an edit: those of its files that it deleted or moved away."""
     change: str = ""
     """For an edit: the lines that went and came, where they were asked for (`tool_calls`)."""
     folder: str = ""
     """Where a command ran, while a file is read; then `command` begins with it, if the session was elsewhere."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Of an edit all that it changed."""
+        return (self.target, *self.others) if self.target else ()
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):

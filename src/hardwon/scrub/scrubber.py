@@ -537,6 +537,7 @@ def _scrubbed_call(call: ToolCall, scrub: Callable[[str], str]) -> ToolCall:
         target=scrub(call.target),
         detail=scrub(call.detail),
         others=tuple(map(scrub, call.others)),
+        gone=tuple(map(scrub, call.gone)),
     )
 
 

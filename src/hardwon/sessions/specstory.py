@@ -193,10 +193,8 @@ def read(source: Source) -> list[Session]:
     cwd = around or _own_folder(reader, text, session_id)
     if not cwd and not source.head_only:
         cwd = folder_of_neighbours(source.path, _folder_of)
-    return [
-        stream.session(session_id or source.stem, reader.agent, subagent, cwd, started)
-        for subagent, stream in reader.streams.items()
-    ]
+    id = session_id or (_first_export(source.path, text) if around else source.stem)
+    return [stream.session(id, reader.agent, subagent, cwd, started) for subagent, stream in reader.streams.items()]
 
 
 def _named(text: str) -> tuple[str, str, str]:
@@ -204,6 +202,53 @@ def _named(text: str) -> tuple[str, str, str]:
     found = _SESSION.search(text, 0, _HEAD_CHARACTERS_SEARCHED)
     provider, session_id, written = found.groups("") if found else ("", "", "")
     return provider, session_id, written
+
+
+# A conversation of old Cursor, without an id, that was exported twice: to files named by the times of two zones.
+
+_NAMED = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-(.+)")
+_BEGUN = re.compile(
+    r"^##? (?P<title>[^\n]{1,300}) \((?:(?P<day>\d{4}-\d\d-\d\d) (?P<time>\d\d:\d\d:\d\d)"
+    r"|(?P<m>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{4}), (?P<hour>\d{1,2})(?P<rest>:\d\d:\d\d) (?P<half>[AP])M)\)\s*\n"
+    r"_\*\*User\b[^\n]*\n(?P<said>.*?)(?:\n---|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_LETTERS_COMPARED = 300
+
+
+def _first_export(path: Path, text: str) -> str:
+    """The name of the file; of one that holds the conversation of another beside it, the name of the first."""
+    begun = _begun(text)
+    named = _NAMED.fullmatch(path.stem)
+    for name in _namesakes(path.parent, os.stat(path.parent).st_mtime_ns).get(named[1], ()) if begun and named else ():
+        if name >= path.name:
+            break
+        with open(path.with_name(name), encoding="utf-8", errors="replace") as file:
+            if _begun(file.read(_HEAD_CHARACTERS_SEARCHED).replace("\r\n", "\n")) == begun:
+                return Path(name).stem
+    return path.stem
+
+
+@lru_cache(maxsize=64)
+def _namesakes(folder: Path, changed: int) -> dict[str, list[str]]:  # noqa: ARG001
+    """Of the names of the files in a folder, but for the time that each begins with: those that several share."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(os.listdir(folder)):
+        if (named := _NAMED.fullmatch(name.removesuffix(".md"))) and name.endswith(".md"):
+            found[named[1]].append(name)
+    return {title: names for title, names in found.items() if len(names) > 1}
+
+
+def _begun(text: str) -> tuple[str, str, str] | None:
+    """The title, the second in which it began, and the letters that were typed first; None without such a second."""
+    found = _BEGUN.search(text, 0, _HEAD_CHARACTERS_SEARCHED)
+    if found is None:
+        return None
+    at = f"{found['day']} {found['time']}"
+    if not found["day"]:
+        hour = int(found["hour"]) % 12 + (12 if found["half"] == "P" else 0)
+        at = f"{found['y']}-{int(found['m']):02}-{int(found['d']):02} {hour:02}{found['rest']}"
+    return found["title"], at, re.sub(r"\W+", "", found["said"])[:_LETTERS_COMPARED]
 
 
 def _whole(text: str) -> str:

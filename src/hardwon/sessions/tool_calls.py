@@ -70,7 +70,18 @@ _EDIT_TEXT_KEYS = tuple(
     "new_string newString newText new_text content new_str file_text new_source after replace text".split()
 )
 _OLD_TEXT_KEYS = ("old_string", "oldString", "oldText", "old_text", "old_str", "before")
-_PATCH_FILE = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_PATCH_FILE = re.compile(r"^\*\*\* (?:(?:Update|Add|Delete) File|Move to): (.+)$", re.MULTILINE)
+_PATCH_TOOK_AWAY = re.compile(
+    r"^\*\*\* (?:Delete File: (.+)|Update File: (.+)\n\*\*\* Move to: .+)$|^\*\*\* Add File: (.+)$", re.MULTILINE
+)
+_DELETES = frozenset(("delete_file", "delete_path"))
+_PATCH_OF_A_SHELL = re.compile(
+    r"\s*+(?:cd\s++(?P<folder>\"[^\"]*\"|'[^']*'|[^\s;&|]++)\s*+(?:&&|;)\s*+)?apply_?patch\s*+"
+    r"(?:<<-?[ \t]*+['\"]?(?P<end>\w++)['\"]?[ \t]*+\n|(?:<<<\s*+)?\$?['\"])\s*+"
+    r"(?P<patch>\*\*\* Begin Patch\b.*?\*\*\* End Patch)\s*+(?:(?P=end)|['\"])?\s*+",
+    re.DOTALL,
+)
+"""A line that applies a patch and does nothing else."""
 _PATCH_LINE = re.compile(r"^\+(?!\+\+)\s*(\S.*)$", re.MULTILINE)
 
 MAX_COMMAND_CHARACTERS = 2_000
@@ -84,6 +95,10 @@ def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
     args = json_object(arguments) or {}
     action = _action(name)
     command = _command(args)
+    if "*** Begin Patch" in command and (patched := _PATCH_OF_A_SHELL.fullmatch(command)):
+        folder = posixpath.join(working_directory(args), (patched["folder"] or "").strip("'\""))
+        patch = patched["patch"].replace("'\"'\"'", "'")  # as a shell is given a quote between quotes
+        return replace(_edit_call(call_id, name, {}, patch), folder=folder)
     if action == "edit" and command == "view":
         action = "read"  # an editor that is only looking
     if action == "other" and command:
@@ -101,7 +116,7 @@ def tool_call(call_id: str, name: str, arguments: object) -> ToolCall:
 
 
 def in_their_folders(session: Session) -> Session:
-    """Commands with the folder that they ran in, where the session was started in another: a shell stays in one."""
+    """Commands and patches with the folder that they ran in, where the session was started in another."""
     if not any(call.folder for message in session.messages for call in message.calls):
         return session
     return replace(
@@ -122,6 +137,9 @@ _PLAIN_FOLDER = re.compile(r"[\w.+@/~][\w.+@/~-]*")
 
 def _from(call: ToolCall, start: str) -> ToolCall:
     way = "" if _GOES_SOMEWHERE.match(call.command) else _way(start, call.folder)
+    if call.action == "edit":
+        files, gone = (tuple(posixpath.join(way, file) for file in some) for some in (call.files, call.gone))
+        return replace(call, target=files[0], others=files[1:], gone=gone, folder="")
     command = f"in {way}: {call.command}"[:MAX_COMMAND_CHARACTERS] if way else call.command
     return replace(call, command=command, folder="")
 
@@ -173,6 +191,7 @@ def working_directory(arguments: object) -> str:
 
 def _edit_call(call_id: str, name: str, args: Record, arguments: object) -> ToolCall:
     target = _first_text(args, _TARGET_KEYS)
+    gone = {target} if name.lower() in _DELETES else set()
     files: list[str] = []
     patch = (
         arguments
@@ -181,6 +200,8 @@ def _edit_call(call_id: str, name: str, args: Record, arguments: object) -> Tool
     )
     if isinstance(patch, str) and patch:
         files = _PATCH_FILE.findall(patch)
+        for deleted, moved, added in _PATCH_TOOK_AWAY.findall(patch):
+            gone = (gone | {deleted or moved}) - {added}
         target = target or (files[0] if files else "")
         added = _PATCH_LINE.search(patch)
         head = added.group(1) if added else ""
@@ -193,6 +214,7 @@ def _edit_call(call_id: str, name: str, args: Record, arguments: object) -> Tool
         target=target[:MAX_COMMAND_CHARACTERS],
         detail=head[:MAX_DETAIL_CHARACTERS],
         others=tuple(dict.fromkeys(file[:MAX_COMMAND_CHARACTERS] for file in files[:MAX_FILES] if file != target)),
+        gone=tuple(file for file in dict.fromkeys(files or [target]) if file in gone),
         change=(patch or _change(args)) if _changes_are_wanted() else "",
     )
 
@@ -323,6 +345,19 @@ def with_changes() -> Iterator[None]:
 
 def _changes_are_wanted() -> bool:
     return _KEPT.get()
+
+
+def changes(call: ToolCall) -> list[tuple[str, str]]:
+    """(file, what changed in it) of an edit."""
+    pieces = _PATCH_FILE.split(call.change)
+    if len(pieces) == 1:
+        return [(file, call.change) for file in call.files]
+    parts = sorted(zip(pieces[1::2], pieces[2::2], strict=True), key=lambda part: -len(part[0]))
+    of_file: dict[str, str] = {}
+    for name, change in parts:
+        file = next((file for file in call.files if f"/{file}".endswith(f"/{name}")), name)
+        of_file[file] = of_file.get(file, "") + change
+    return [(file, of_file.get(file, "")) for file in call.files]
 
 
 def _as_diff(old: str, new: str) -> str:

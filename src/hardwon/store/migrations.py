@@ -207,6 +207,7 @@ STEPS = (
     Step(4, "what was said and done in sessions, to be found again"),
     Step(5, "an audit trail for each of those who write at the same time"),
     Step(6, "what was pushed to a team"),
+    Step(7, "which commit took a file, and what is left of it where a session was copied"),
 )
 NEWEST = STEPS[-1].to
 """The schema of the stores that this Hardwon makes."""

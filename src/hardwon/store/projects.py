@@ -26,6 +26,10 @@ class TouchRow(NamedTuple):
     times: int
     symbols: str = ""
     """Marks of words that stood in it (`map/signals.mark`)."""
+    git_commit: str = ""
+    """The last commit of that session that took it."""
+    last: int = 0
+    """The position of the last such call."""
 
 
 class OpenedRow(NamedTuple):
@@ -65,6 +69,8 @@ class RanRow(NamedTuple):
     """1 if an output before it named it as it was written, 2 if only the command, 3 if only what it was given."""
     broken: int = 0
     """Whether it failed when it ran last."""
+    last: int = 0
+    """The call by which it ran last."""
 
 
 def add_visits(db: Database, touched: Iterable[TouchRow], ran: Iterable[RanRow], opened: OpenedRow | None) -> None:
@@ -167,18 +173,21 @@ class Toucher(NamedTuple):
     path: str
     used: str
     times: int
+    git_commit: str
 
 
 def visits_of_path(db: Database, project: str, path: str, limit: int) -> list[Toucher]:
-    """The sessions that touched a file, or a file below a folder, the newest first."""
+    """The sessions that touched a file, or a file below a folder, the newest first; for a sub-agent, its session."""
     return [
         Toucher(*row)
         for row in db.query(
-            "SELECT s.id, s.root, s.agent, s.external_id, s.branch, s.started_at, s.task, s.outcome, "
-            "coalesce(o.words, ''), t.path, t.used, t.times FROM touched t JOIN session s ON s.id = t.source "
-            "LEFT JOIN opened o ON o.source = s.id "
+            "SELECT r.id, r.root, r.agent, r.external_id, r.branch, r.started_at, r.task, r.outcome, "
+            "coalesce(o.words, ''), t.path, t.used, t.times, t.git_commit FROM touched t "
+            "JOIN session s ON s.id = t.source JOIN session r ON r.id = coalesce("
+            "(SELECT m.id FROM session m WHERE m.root = s.root AND m.subagent = '' AND m.owner = s.owner), s.id) "
+            "LEFT JOIN opened o ON o.source = r.id "
             f"WHERE s.project = ? AND {_OWN} AND (t.path = ? OR (t.path >= ? AND t.path < ?)) "
-            "ORDER BY s.started_at DESC, s.id, t.position LIMIT ?",
+            "ORDER BY r.started_at DESC, r.id, s.started_at DESC, s.id, t.position LIMIT ?",
             (project, path, f"{path}/", f"{path}0", limit),
         )
     ]
@@ -203,28 +212,14 @@ def newest_sessions(db: Database) -> dict[str, int]:
     return {str(project): int(at) for project, at in rows}
 
 
-def paths_touched(db: Database, project: str, name: str) -> list[str]:
-    """The files of a project with this name that sessions touched."""
+def paths_touched(db: Database, project: str) -> list[str]:
+    """The files of a project that sessions touched."""
     rows = db.query(
         "SELECT DISTINCT t.path FROM touched t JOIN session s ON s.id = t.source "
         f"WHERE s.project = ? AND {_OWN} ORDER BY t.path",
         (project,),
     )
-    return [path for (path,) in rows if base_name(path) == name]
-
-
-def commits_at(db: Database, sessions: Sequence[str], path: str) -> dict[str, str]:
-    """Session → the commit of its last attempt that changed a file of this name."""
-    found: dict[str, str] = {}
-    name = base_name(path)
-    for part in batches(dict.fromkeys(sessions)):
-        rows = db.query(
-            "SELECT a.session, a.git_commit, f.path FROM attempt a JOIN attempt_file f ON f.attempt = a.id "
-            f"WHERE a.session IN ({marks(part)}) AND a.git_commit <> '' ORDER BY a.started_at, a.id",
-            part,
-        )
-        found |= {session: commit for session, commit, file in rows if base_name(file) == name}
-    return found
+    return [path for (path,) in rows]
 
 
 class Standing(NamedTuple):

@@ -629,12 +629,15 @@ TABLES = declared(
         integer("times"),
         # `symbols`: marks of words that stood in it, which nobody can read.
         ours("symbols", default=""),
+        # `git_commit`: the last commit of that session that took it.
+        ours("git_commit", default="", since=7),
+        integer("last", default=0, since=7),
         key="source path used",
         indexes=(Index("touched_by_path", "path"),),
         rowid=False,
         since=3,
         evidence=True,
-        sent="path used position times symbols",
+        sent="path used position times symbols git_commit last",
     ),
     # The commands that a session ran, whatever it gave them: how often each worked and failed.
     table(
@@ -649,11 +652,12 @@ TABLES = declared(
         integer("proposed"),
         # `broken`: it failed when it ran last.
         integer("broken", default=0),
+        integer("last", default=0, since=7),
         key="source command",
         rowid=False,
         since=3,
         evidence=True,
-        sent="command text purpose worked failed proposed broken",
+        sent="command text purpose worked failed proposed broken last",
     ),
     # What a session was opened with, and how long it looked around before its first edit.
     table(

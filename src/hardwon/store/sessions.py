@@ -149,6 +149,11 @@ def of_file(db: Database, path: str) -> list[str]:
     return [row[0] for row in db.query("SELECT id FROM session WHERE path = ?", (path,))]
 
 
+def of_history(db: Database, path: str) -> list[tuple[str, int]]:
+    """(session, the version that read it) of a file of SpecStory."""
+    return db.query("SELECT id, harvester_version FROM session WHERE path = ? AND format = 'specstory'", (path,))
+
+
 def add(db: Database, row: SessionRow, calls: Sequence[CallRow], trail: Trail | None = None) -> None:
     """Write a session; what an earlier reading of it left must have been removed."""
     sealed = integrity.seal_of_fields("session", row._asdict(), (value for call in calls for value in call))

@@ -16,7 +16,7 @@ from hardwon.model.session import Message, Session
 from hardwon.serve.pages import frame
 from hardwon.serve.permissions import Caller
 from hardwon.sessions.reader import read
-from hardwon.sessions.tool_calls import with_changes
+from hardwon.sessions.tool_calls import changes, with_changes
 from hardwon.store import meta
 from hardwon.store.sessions import session_id
 
@@ -166,8 +166,9 @@ def changed(memory: Hardwon, session: Session) -> list[Changed]:
     by_file: dict[str, list[tuple[int, str]]] = {}
     for number, message in enumerate(session.messages):
         for call in message.calls:
-            if call.action == "edit" and call.target and call.id not in failed:
-                by_file.setdefault(call.target, []).append((number, call.change))
+            if call.action == "edit" and call.id not in failed:
+                for path, change in changes(call):
+                    by_file.setdefault(path, []).append((number, change))
     kept = _kept(memory)
     return [
         _changed(kept, path.removeprefix(f"{session.cwd}/"), edits) for path, edits in [*by_file.items()][:_MAX_FILES]
