@@ -754,6 +754,6 @@ def test_hints_and_counts_read_as_sentences(hardwon: Run, tmp_path: Path, monkey
     hardwon("harvest", "--mine", logs)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    hint = re.search(r"Of one purpose: `hardwon (how test -p reef)`", hardwon("how", "-p", "reef").stderr)
+    hint = re.search(r"Of one purpose: `hardwon (how -p reef test)`", hardwon("how", "-p", "reef").stderr)
     assert hint
     assert hardwon(*hint[1].split()).returncode == 0
