@@ -98,7 +98,7 @@ def map_(
     if json:
         print_json(found)
     elif not found.files and not found.commands:
-        say(f"Nothing is known of this project's files yet.{others}", err=True)
+        say(f"Nothing is known of this project's files yet.{others}")
     else:
         _print(found, most, task=task, whole=limit is not None, unknown=unknown)
 
@@ -209,7 +209,7 @@ def blame(
         found = memory.blame(path, project=project or ".", limit=limit + 1)
         if not found and (whole := _ending_so(memory, path, project or ".")):
             found = memory.blame(whole, project=project or ".", limit=limit + 1)
-            say(f"{shown(whole)}:", err=True)
+            say(f"{shown(whole)}:", err=json)
         others = "" if found else f"{_near(memory, path, project or '.')}{held_back(memory, project or '.')}"
         stopped = sessions.stopped(memory.reading(), (one.session for one in found)) if found else set()
     found, more = found[:limit], len(found) > limit
@@ -218,7 +218,7 @@ def blame(
             [{**{name: getattr(one, name) for name in one.__struct_fields__}, "at": iso(one.at)} for one in found]
         )
     elif not found:
-        say(f"No session is known to have touched {shown(path)}.{others}", err=True)
+        say(f"No session is known to have touched {shown(path)}.{others}")
     else:
         commits = any(one.commit for one in found)
         ended = {
@@ -242,9 +242,9 @@ def blame(
         ]  # fmt: skip
         table(headings, rows, most_lines=1)
         if all(list(one.uses) == ["read"] for one in found) and _of_specstory(memory, [one.session for one in found]):
-            say("SpecStory's files seldom tell what was edited: those sessions may have changed it, too.", err=True)
+            say("SpecStory's files seldom tell what was edited: those sessions may have changed it, too.")
         if more:
-            say(f"There are more: add `--limit {5 * limit}`.", err=True)
+            say(f"There are more: add `--limit {5 * limit}`.")
 
 
 def _near(memory: Hardwon, path: str, project: str) -> str:
@@ -305,7 +305,7 @@ def how(
     if json:
         print_json(found)
     elif not found:
-        say(f"No command that worked here fits.{others}", err=True)
+        say(f"No command that worked here fits.{others}")
     else:
         if sessions := _number_of_sessions([one.why for one in found]):
             git = ", git's last" if not words and any(_EVERYDAY.match(one.command) for one in found) else ""
@@ -316,8 +316,7 @@ def how(
             named = asked_again({"-p": project})
             say(
                 f"\nIn which sessions: `hardwon how{named} 'COMMAND'`. Of one purpose: `hardwon how{named} test`. "
-                f"For a task: `hardwon map{named} TASK`",
-                err=True,
+                f"For a task: `hardwon map{named} TASK`"
             )
 
 
@@ -335,7 +334,7 @@ def _print_sessions_of(memory: Hardwon, found: Habit) -> None:
         for id, one in sorted(seen.items(), key=lambda item: item[1].started_at, reverse=True)
     ]
     table(("SESSION", "DAY", "IT", "TASK"), rows, most_lines=1)
-    say("\nTo look at one: `hardwon why SESSION`", err=True)
+    say("\nTo look at one: `hardwon why SESSION`")
 
 
 def resume(

@@ -221,7 +221,7 @@ def _typed(memory: Hardwon, project: str | None, json: bool, *, list_: bool) -> 
             left += f"{len(waiting) - len(rows)} less likely ones are left out (`--json` lists all). "
         say(f"\n{left}To make one a lesson: `hardwon review --keep-said ID`; it is none: `--drop-said ID`.")
     else:
-        say("No typed sentence is waiting.", err=True)
+        say("No typed sentence is waiting.")
 
 
 def _projects_of(memory: Hardwon, sessions: list[str]) -> dict[str, str]:
@@ -276,7 +276,7 @@ def _contradictions(memory: Hardwon, found: list[Conflict], json: bool) -> None:
         ]
         table(("", "ID", "TRUST", "LESSON"), rows)
     else:
-        say("No lessons contradict each other.", err=True)
+        say("No lessons contradict each other.")
 
 
 def _decide(memory: Hardwon, id: str, verb: str, why: str) -> dict[str, Any]:
@@ -292,7 +292,7 @@ def _told(memory: Hardwon, done: list[dict[str, Any]], json: bool) -> None:
     for one in done:
         say(f"{short(memory, one['lesson'])} {_DONE[one['decision']]}; to undo: `hardwon undo {one['event']}`")
     if not done:
-        say("No lesson matches.", err=True)
+        say("No lesson matches.")
 
 
 def _listed(
@@ -357,13 +357,12 @@ def _listed(
         one = short(memory, pending[0].lesson.id if pending else fixes[0][1].id)
         say(
             f"\nTo decide: `hardwon review` in a terminal, or `hardwon review --approve {one}`, `--reject {one}`. "
-            f"Where it comes from: `hardwon why {one}`",
-            err=True,
+            f"Where it comes from: `hardwon why {one}`"
         )
         if more := said_too(memory, project):
-            say(more, err=True)
+            say(more)
     else:
-        say(_nothing(memory, project), err=True)
+        say(_nothing(memory, project))
 
 
 # What was done, and taking it back: `history`, `undo`.
