@@ -392,7 +392,7 @@ def test_in_a_pipe_review_lists(home: Path, waiting: list[str], hardwon: Run) ->
     done = hardwon("review")
     assert done.returncode == 0
     assert done.stdout == hardwon("review", "--list").stdout
-    assert "To decide: `hardwon review` in a terminal" in done.stderr
+    assert "To decide: `hardwon review` in a terminal" in done.stdout
 
 
 def test_a_reason_can_be_left_and_corrected(home: Path, waiting: list[str]) -> None:
@@ -482,7 +482,7 @@ def test_a_typed_sentence_is_shown_with_what_stood_around_it_and_can_be_changed(
     terminal.until("1 decided, 0 left")
     assert terminal.end() == 0
     assert statuses(home) == {"Run `make lint` after a change of the schema.": "active"}
-    assert hardwon("review", "--said", "--list").stderr == "No typed sentence is waiting.\n"
+    assert hardwon("review", "--said", "--list").stdout == "No typed sentence is waiting.\n"
 
 
 def test_every_sentence_that_waits_is_counted_and_fragments_come_last(home: Path, tmp_path: Path, hardwon: Run) -> None:
@@ -717,7 +717,7 @@ def test_the_list_of_what_waits_says_how_to_decide_with_an_id_of_it_at_every_wid
         seen = " ".join(on_a_terminal("review", "--list", columns=columns, lines=50).split())
         (id,) = set(re.findall(r"X\w{8}", seen))
         assert "seen once, and the error does not name it" in seen, "the reason to decide by"
-    said = hardwon("review", "--list").stderr
+    said = hardwon("review", "--list").stdout
     assert f"`hardwon review --approve {id}`, `--reject {id}`" in said
     assert f"`hardwon why {id}`" in said
     lesson = "Use files rather than a server for the gauges of the northern reef."
@@ -741,7 +741,7 @@ def test_the_list_of_what_waits_names_the_sentences_too_and_those_of_one_project
     for at in range(20):
         session.user(f"Use `chart{at}` for the maps of harbour number {at * 7}, not `zip{at}`").says("Done.")
     hardwon("harvest", "--mine", session.write(tmp_path / "logs"))
-    assert "20 sentences of yours that may be a rule: `hardwon review --said`" in hardwon("review", "--list").stderr
+    assert "20 sentences of yours that may be a rule: `hardwon review --said`" in hardwon("review", "--list").stdout
     seen = on_a_terminal("review", "--said", "--list")
     assert 15 < len(seen.strip().split("\n")) < 24, "with what is said below"
     assert "PROJECT" not in seen
