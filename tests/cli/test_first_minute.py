@@ -377,7 +377,7 @@ def test_up_shows_the_likeliest_failure_first_of_what_is_told(tmp_path: Path, ha
 
 def test_a_check_that_passed_in_the_end_says_in_how_many_sessions_it_failed() -> None:
     lint = Command("lint", "make lint", "lint", [0, 1, 2, 3], [1, 3], [])
-    assert _ran(lint, 4) == "4 sessions: passed in 4, failed in 2"
+    assert _ran(lint, 4) == "4 sessions: passed in 4, failed in 2, some both"
     assert _ran(Command("t", "make test", "test", [0, 1], [], []), 4) == "2 sessions, passed in all"
 
 

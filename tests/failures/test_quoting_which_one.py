@@ -7,7 +7,7 @@ import pytest
 from hardwon.briefing.foreseen import _not_told, _speaker
 from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.signature import reads_like_an_order, signature
-from hardwon.failures.speaker import MAX_ERROR_CHARACTERS
+from hardwon.failures.speaker import MAX_ERROR_CHARACTERS, told_command
 from hardwon.failures.told import error_line
 from hardwon.store.failures import FailureRow
 
@@ -246,3 +246,15 @@ def test_what_is_no_error_or_could_be_anybodys_is_withheld(output: str, command:
 
 def test_a_line_stays_short_with_its_command_before_it() -> None:
     assert len(row(f"zsh: no matches found: {'tide' * 60}", "ls").error) <= MAX_ERROR_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    ("command", "line", "program"),
+    [
+        ("cat -A reef.md | sed -n '1,5p'", "rtk: error: unexpected argument '-A' found", "cat"),
+        ("sed -n '1,5p' reef.md | cat -A", "cat: illegal option -- A", "cat"),
+        ("sed -z 5p reef.md | cat", "error: unexpected argument '-z' found", "sed"),
+    ],
+)
+def test_of_a_pipe_the_one_is_told_that_has_the_option_or_speaks(command: str, line: str, program: str) -> None:
+    assert told_command(command, line, family="usage").startswith(program)

@@ -210,7 +210,8 @@ def test_a_screen_that_tells_nothing_says_that_it_is_other_peoples(hardwon: Run,
     repository.checkpoint(ULID, content(talk()))
     hardwon("harvest", "--git", repository.folder)
     for words in (("map",), ("how",), ("bootstrap",), ("blame", "a.py")):
-        assert "1 session of other people" in hardwon(*words, "-p", repository.folder).stderr, words
+        done = hardwon(*words, "-p", repository.folder)
+        assert "1 session of other people" in done.stdout + done.stderr, words
 
 
 def test_they_can_be_ones_own(memory: Hardwon, repository: GitRepository) -> None:

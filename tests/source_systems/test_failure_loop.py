@@ -294,7 +294,7 @@ def test_a_signal_is_no_failure(hardwon: Run) -> None:
     assert hardwon("run", "--run", "r1", "--", "sh", "-c", "kill -KILL $$").returncode == 137
     shown = json.loads(hardwon("journal", "show", "1", "--json").stdout)
     assert (shown["outcome"], shown["evidence"], shown["exit_code"]) == ("unknown", "signal SIGKILL", 137)
-    assert "No failures found." in hardwon("failures").stderr
+    assert "No failures found." in hardwon("failures").stdout
     assert hardwon("journal", "failures", "--block", "--run", "r1").stdout == ""
     assert verified(hardwon)[1] == "contradicted"
 

@@ -113,7 +113,7 @@ def test_an_argument_that_a_tool_does_not_take_is_refused(stdio: Connect, hardwo
     assert (unknown[0], wrong[0]) == (False, False)
     assert "log_attempt takes no lesson; it takes task, outcome," in unknown[1]
     assert "\n" not in unknown[1] + wrong[1]
-    assert "Nothing failed" in hardwon("journal", "failures").stderr
+    assert "Nothing failed" in hardwon("journal", "failures").stdout
 
 
 def test_in_a_folder_not_yet_known_nothing_is_global(stdio: Connect, hardwon: Run) -> None:

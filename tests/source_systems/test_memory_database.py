@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -223,7 +224,7 @@ def test_extract_reads_the_answer_and_headings(home: Path) -> None:
 def test_the_printed_id_is_enough_to_decide(hardwon: Run) -> None:
     for text in ("Eels bite.", "Crabs pinch.", "Squid ink stains."):
         hardwon("remember", text, "--project", "reef", "--candidate")
-    printed = [line.split()[0] for line in hardwon("review", "--list").stdout.splitlines()[1:]]
+    printed = re.findall(r"^L\w+", hardwon("review", "--list").stdout, re.MULTILINE)
     assert len(set(printed)) == 3
     assert "approved" in hardwon("review", "--promote", printed[0]).stdout
     rejected = hardwon("review", "--reject", printed[1])

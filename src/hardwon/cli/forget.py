@@ -79,6 +79,8 @@ def forget(
         ):
             done = _forget(memory, way, value, dry_run=dry_run)
     _tell(done, json=json)
+    if way == "id" and value.startswith("F") and not json:
+        say("What sessions said of it can still be searched: `hardwon forget --text WORDS` takes that, too.")
     if done.left:
         more = [f"and {len(done.left) - _FILES_NAMED} more"] if len(done.left) > _FILES_NAMED else []
         raise HardwonError("\n".join(done.left[:_FILES_NAMED] + more))

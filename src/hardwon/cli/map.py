@@ -35,7 +35,8 @@ _OF_ALL = re.compile(r"\w in \d+ of (\d+) sessions(?! about| with)")
 _LAST = re.compile(r"(.*?), last [^;]+(.*)$")
 _RAN = re.compile(
     r"(?:(?P<purpose>[\w-]+): )?(?:ran|failed) in (?P<ran>\d+) of \d+ sessions"
-    r"(?:: passed in (?P<passed>\d+), failed in (?P<failed>\d+)|, passed in all|(?P<never>, never worked))?"
+    r"(?:: passed in (?P<passed>\d+), failed in (?P<failed>\d+)(?:, some both)?|, passed in all"
+    r"|(?P<never>, never worked))?"
     r"(?:, last .+)?$"
 )
 """What the map says of files, and of commands."""

@@ -131,7 +131,7 @@ def _print(report: Report, *, details: bool) -> None:
 def verdict(report: Report) -> str:
     """What was foreseen, and at what cost, for somebody who reads no table. That it helped, no replay can say."""
     if not report.foreseeable:
-        return "Too early to tell: no error has come up in two sessions of a project yet."
+        return "Too early to tell: no error has come up in the same words in two sessions of a project yet."
     where = [one.project for one in report.projects if one.foreseen]
     lines = f", all of them in {shown(where[0])}" if len(where) == 1 and len(report.projects) > 1 else ""
     answered = f"{report.recalled_with_fix} would have been answered with a known fix"

@@ -126,6 +126,7 @@ class Keys:
         try:
             return _edited(prompt, before)
         except (KeyboardInterrupt, EOFError):
+            sys.stdout.write("\n")
             return ""
         finally:
             self.__enter__()

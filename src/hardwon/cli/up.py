@@ -541,7 +541,7 @@ def _sections(memory: Hardwon, screen: _Screen, *, examples: bool) -> _Sections:
     if not said:
         waits = not examples and memory.review.count_said(project=screen.project.id)
         once = " Said once: `hardwon review --said`" if waits else ""
-        said = [_Row("", f"Nothing in several sessions.{once}")]
+        said = [_Row("", f"Nothing in nearly the same words in several sessions.{once}")]
     lines = _likeliest_first(screen.briefing)
     told = [
         _Row(short(memory, one.id), f"{one.fix or one.text}", or_else=one.text, lead=one.error if one.fix else "")
@@ -558,7 +558,8 @@ def _drawn(screen: _Screen, sections: _Sections, most: dict[str, int]) -> list[s
     lines = hung(screen.about, _wide())
     if before := screen.came_back:
         of = f"{before:,} of its {screen.met.errors:,} errors, counted once a session"
-        lines += hung(f"{of}, came up in an earlier session.", _wide())
+        merged = "; below, the same in several files is one row" if any(row.alike for row in screen.failing) else ""
+        lines += hung(f"{of}, came up in an earlier session{merged}.", _wide())
     parts = "sessions, tokens lost" if _wide() >= _ROOMY else "sessions"
     lines += _section("WHAT KEEPS FAILING", parts, failing[: most["failures"]], screen.kinds, most)
     if not failing:

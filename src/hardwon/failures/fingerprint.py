@@ -167,7 +167,10 @@ def _fingerprint(output: str, command: str) -> Fingerprint | None:
     span.excerpt = _with_what_follows(span, text)
     if span.family != "lint":  # a line of code follows
         above, mark, line = span.excerpt.rpartition("\n")
-        span.excerpt = f"{above}{mark}{unwrapped(line, text)}"
+        whole = unwrapped(line, text)
+        span.excerpt = f"{above}{mark}{whole}"
+        if len(whole) > len(line) and line.endswith(span.message):  # the same error on a wider screen
+            span.message += whole[len(line) :]
     if command:
         span = _called_by(command, text, span)
     message = identity(span.message)[:_MAX_MESSAGE_CHARACTERS]  # cut afterwards: a mark is as long as it is

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hardwon.failures import provenance, tools
+from hardwon.failures.ended import ends
 from hardwon.failures.fingerprint import CODE_FAMILIES
 from hardwon.failures.provenance import Taken
 from hardwon.failures.shell import Command, commands, elements, program_family
@@ -394,7 +395,7 @@ def _retried(calls: list[Turn], at: int, failure: Occurrence, later: list[Turn])
     for turn in later:
         found = commands(turn.call.command) if turn.call.action == "run" else ()
         matched = _matches(wanted, found, failed)
-        if not matched:
+        if not matched or _stopped_before(turn, min(matched.values())):
             since += done(turn)
             continue
         before = _of_commands(turn.position, found[: min(matched.values())])
@@ -415,6 +416,13 @@ def _retried(calls: list[Turn], at: int, failure: Occurrence, later: list[Turn])
                 between = [step for step in gone or since if step.text not in ran_then]
                 return _proven(calls, failed, failure, turn, between, used, tried)
     return Trail(None, tried)
+
+
+def _stopped_before(turn: Turn, place: int) -> bool:
+    """Whether a line failed before it came to the command at that place."""
+    if not turn.failed or not place or turn.result is None:
+        return False
+    return any(colour == "red" for _, colour in ends(turn.call.command, turn.output, turn.result.outcome)[:place])
 
 
 def _matches(wanted: Sequence[Command], found: Sequence[Command], failed: Turn) -> dict[int, int]:

@@ -239,6 +239,7 @@ _VETTED = lazy_pattern(
 )
 """What `go vet` says and no compiler does."""
 _OF_AWS = lazy_pattern(r"\bAn error occurred \(\w+\) when calling the \w+ operation\b")
+_OPTION_SAID = lazy_pattern(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _INTERPRETERS = {"python": ("python",), "node": ("node", "bun", "deno")}
 
 
@@ -258,6 +259,11 @@ def _candidates(ran: list[Command], command: str, line: str, family: str) -> lis
     ):
         return hooked[:1]
     could = ran
+    if family == "usage":  # of a pipe any of them may speak
+        options, speaks = set(_OPTION_SAID.findall(line)), line.partition(": ")[0]
+        asked = [one for one in elements(command) if one.program == speaks or options & one.options]
+        if asked and not any(one.program == speaks or options & one.options for one in ran):
+            return asked
     if _OF_A_MERGE.search(line):
         could = [one for one in ran if one.subcommand in _MERGE]
     elif family == "go":

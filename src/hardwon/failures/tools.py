@@ -353,7 +353,7 @@ _DANGERS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "destroys",
         lazy_pattern(
-            r"\brm\s+-\w*[rf]\w*[rf]?\b|\bgit\s+(?:reset\s+--hard|clean\s+-\w*f|push\s+[^\n]*(?:--force\b(?!-with)|-f\b)|checkout\s+--\s)|\bdrop\s+(?:table|database)\b|\bmkfs|\bdd\s+if=|\btruncate\b|\bdocker\s+(?:system|volume)\s+(?:prune|rm)\b",
+            r"\brm\s+-\w*[rf]\w*[rf]?\b|\bgit\s+(?:reset\s+--hard|clean\s+-\w*f|push\s+[^\n]*(?:--force\b(?!-with)|-f\b)|checkout\s+--\s)|\bdrop\s+(?:table|database)\b|\bmkfs|\bdd\s+if=|\btruncate\s+(?:table\b|-)|\bdocker\s+(?:system|volume)\s+(?:prune|rm)\b",
             re.IGNORECASE,
         ),
     ),

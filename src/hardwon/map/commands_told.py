@@ -191,10 +191,13 @@ _OF_A_PART = re.compile(
 """Without its option such a tool does something else."""
 
 
+_CHOOSE_A_FOLDER = ("-C", "--prefix", "--cwd", "--dir", "--directory", "-F")
+
+
 def _name(tally: _Tally, declared: Collection[str]) -> str:
     """By what it may be told whoever proposed it; empty where it is not known by its name.
 
-    Where it always ran for a part of the repository, with the option that chose it: `pnpm --filter … test`.
+    Where it always ran for a part of the repository, with the option that chose it: `pnpm --filter <package> test`.
     """
     script = tally.key.rpartition(" ")[2]
     is_declared = script in declared and is_own_check(tally.key, tally.purpose)
@@ -209,7 +212,9 @@ def _name(tally: _Tally, declared: Collection[str]) -> str:
         return ""
     words = tally.key.split()
     before = len(parts[0][1].split())
-    return in_folder(" ".join((*words[: before + 1], *chosen, "…", *words[before + 1 :])), tally.folder)
+    (option,) = chosen
+    part = "<folder>" if option in _CHOOSE_A_FOLDER else "<package>"
+    return in_folder(" ".join((*words[: before + 1], option, part, *words[before + 1 :])), tally.folder)
 
 
 # The form in which it is told.
@@ -218,7 +223,7 @@ def _name(tally: _Tally, declared: Collection[str]) -> str:
 def _told_as(name: str, tally: _Tally, sessions: int) -> str:
     """As it was mostly written, in so many sessions unproposed; else by its name, if it has one."""
     form = _usual_form(tally.own_forms, sessions)
-    if "…" in name:
+    if "<" in name:
         return form or name
     if form and (not name or tally.own_forms[form] >= len(tally.worked) * _SHARE_OF_A_FORM):
         return form

@@ -221,7 +221,8 @@ def how_it_ended(command: Command) -> str:
     """Of the sessions that ran a command: many a one saw it fail and then pass."""
     if not command.failed:
         return ", passed in all"
-    return f": passed in {len(command.worked)}, failed in {len(command.failed)}"
+    both = ", some both" if set(command.worked) & set(command.failed) else ""
+    return f": passed in {len(command.worked)}, failed in {len(command.failed)}{both}"
 
 
 def _unfinished(known: Known) -> str:

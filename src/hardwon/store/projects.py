@@ -420,8 +420,8 @@ def find(db: Database, name: str) -> list[tuple[str, str, str]]:
 
 
 def told(found: Sequence[tuple[str, str, str]]) -> str:
-    """Projects of one name, each with the id that tells it from the others."""
-    return ", ".join(f"{id} ({key})" for id, key, _ in found)
+    """Projects of one name, each with the id that tells it from the others, and how to make them one."""
+    return f"{', '.join(f'{id} ({key})' for id, key, _ in found)}; to make them one: `hardwon projects merge`"
 
 
 def called(db: Database) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from hardwon.failures import tools
@@ -175,7 +175,9 @@ def pitfalls_of_project(db: Database, project: str) -> list[Found]:
     open_ones = []
     for row in rows:
         failed = failures.fixed_commands(db, row.id) if known[row.id] else {}
-        mended = [(row._replace(command=(failed.get(fix.id) or [row.command])[-1]), fix) for fix in known[row.id]]
+        mended = [
+            (row._replace(command=_mostly(failed.get(fix.id) or [row.command], row)), fix) for fix in known[row.id]
+        ]
         told = [(sentence_of(own, fix), fix) for own, fix in mended if _worth_telling(own, fix)]
         for sentence, fix in told:
             by_sentence[sentence].append((row, fix))
@@ -184,6 +186,13 @@ def pitfalls_of_project(db: Database, project: str) -> list[Found]:
     fixed = (_fixed(db, project, sentence, pairs) for sentence, pairs in _one_per_failure(by_sentence).items())
     missing = (_missing(db, project, row) for row in open_ones)
     return [found for found in (*fixed, *missing) if found is not None]
+
+
+def _mostly(commands: Sequence[str], row: FailureRow) -> str:
+    """Of the commands that failed the newest of those that are told alike most often."""
+    told = {one: told_command(one, row.error, family=row.family) for one in reversed(commands)}
+    most, _ = Counter(told[one] for one in reversed(commands)).most_common(1)[0]
+    return next(one for one, said in told.items() if said == most)
 
 
 def _worth_telling(row: FailureRow, fix: FixRow) -> bool:
