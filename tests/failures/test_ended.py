@@ -28,7 +28,7 @@ def colours(line: str, printed: str, outcome: Outcome = "ok", *, by_words: bool 
         ("make tide && make reef", "make: *** [x] Error 2", ["", ""]),
         ("pytest && echo fine", "3 passed, 1 error", ["red", ""]),
         ("chmod +x t.sh && make test", "make: *** [test] Error 1", ["green", "red"]),
-        ("chmod +x t.sh && make test", "chmod: t.sh: No such file or directory", ["", ""]),
+        ("chmod +x t.sh && make test", "chmod: t.sh: No such file or directory", ["red", ""]),
         ("pytest", "3 passed in 0.1s\nthe coverage is too low", ["red"]),
         ("cd reef && bun run test", "bash: cd: reef: No such file or directory", [""]),
         ("pytest -q", "ERROR tests/a.py\n====== 2 errors in 0.31s ======", ["red"]),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hardwon.failures.fingerprint import fingerprint
 from hardwon.failures.ledger import Findings, examine, printed
 from hardwon.model.failure import Fix
 from hardwon.sessions.reader import read
@@ -487,3 +488,20 @@ def test_a_folder_that_is_not_there_is_a_failure_whatever_was_to_look_into_it(tm
     session = ClaudeSession().run("cd reef && find . -name '*.go' | sort", missing, exit_code=1)
     session = session.run("cd reef && rg tides | sort", missing, exit_code=1)
     assert [one.words for one in findings(session, tmp_path).occurrences] == ["cd: reef: No such file or directory"] * 2
+
+
+def test_a_step_that_failed_before_the_command_came_mends_nothing(tmp_path: Path) -> None:
+    locked = "fatal: Unable to create '/srv/reef/.git/index.lock': File exists."
+    session = ClaudeSession().run("git add tides.py", locked, exit_code=128)
+    gone = "rm: .git/index.lock: No such file or directory"
+    session = session.run("rm .git/index.lock && git add tides.py", gone, exit_code=1).run("git add tides.py", "")
+    assert not [fix for fix in findings(session, tmp_path).fixes if any("rm" in step.what for step in fix.steps)]
+
+
+def test_an_error_that_the_screen_broke_is_the_same_error() -> None:
+    line = "MSBUILD : error MSB1011: Specify which project or solution file to use because this folder"
+    rest = "contains more than one project or solution file."
+    whole, broken = fingerprint(f"{line} {rest}\n", "dotnet build"), fingerprint(f"{line}\n{rest}\n", "dotnet build")
+    assert whole is not None
+    assert broken is not None
+    assert whole.id == broken.id

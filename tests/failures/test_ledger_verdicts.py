@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hardwon.failures.ledger import is_cut_off, printed, read, settled
+from hardwon.failures.fingerprint import fingerprint
+from hardwon.failures.ledger import _of_command, is_cut_off, printed, read, settled
+from hardwon.failures.tools import danger
 from hardwon.model.session import Evidence, Message, Outcome, Session, ToolCall, ToolResult
 from tests.sessions.test_specstory_layouts import HEAD, asked, card, ran, turn
 from tests.timing import assert_quick
@@ -307,3 +309,20 @@ def test_a_prompt_that_a_screen_shows_twice_is_no_edge_of_it() -> None:
     line = asked.partition(">")[2]
     assert printed(line, screen) == [said]
     assert ended(line, screen) == ("error", "text")
+
+
+def test_a_build_that_compiled_and_then_failed_has_failed() -> None:
+    output = (
+        "> next build\n ✓ Compiled successfully\n   Linting and checking validity of types  ...Failed to compile.\n\n"
+        "./reef/Tide.tsx:239:13\nType error: Type 'string' is not assignable to type 'number'.\n"
+    )
+    assert _of_command("npm run build", output)[0] == "error"
+    found = fingerprint(output, "npm run build")
+    assert found is not None
+    assert "Type 'string' is not assignable" in found.message
+
+
+def test_a_word_of_a_query_destroys_nothing() -> None:
+    assert not danger("gh api graphql -f query='{ tide { body(truncate: 80) } }'")
+    assert danger("truncate -s 0 tides.db")
+    assert danger('psql -c "TRUNCATE TABLE tides"')

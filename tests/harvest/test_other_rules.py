@@ -50,6 +50,8 @@ def test_a_version_that_was_not_shown_is_no_fact(tmp_path: Path) -> None:
     [
         ("npm run dev", "  VITE v5 ready\n  Local: http://localhost:5173/", "`npm run dev` listens on port 5173."),
         ("flask run", " * Running on http://127.0.0.1:5000", "`flask run` listens on port 5000."),
+        ("npm run dev", "Make sure the tide server is running on port 2024", None),
+        ("npm test server.test.ts", "listening on port 2024", None),
         ("curl http://localhost:1/dev", "http://localhost:1", None),
         ("npm run dev && rm -rf /", "http://localhost:5173", None),
     ],

@@ -64,6 +64,9 @@ def _failed(
 
     With whether that is sure, and no guess after the words of the failure.
     """
+    complained = [at for at, one in enumerate(found) if one.program in _PLAIN and _complains(one, output)]
+    if complained and each_stops_the_next(line):
+        return frozenset(complained[:1]), True
     masked = [at for at, one in enumerate(found) if one.masked]
     if reported := [at for at in masked if own[at] == "red" and tools.tests(found[at])]:
         return frozenset(reported), True
@@ -84,6 +87,10 @@ _PLAIN = frozenset("echo printf mkdir touch chmod export rm cp mv".split())
 def _is_plain(command: Command, output: str) -> bool:
     """Whether it says its name where it fails, and did not."""
     return command.program in _PLAIN and f"{command.program}: " not in output
+
+
+def _complains(command: Command, output: str) -> bool:
+    return output.startswith(f"{command.program}: ") or f"\n{command.program}: " in output
 
 
 def _is_one(found: Sequence[Command], places: Sequence[int]) -> bool:

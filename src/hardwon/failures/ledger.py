@@ -120,11 +120,14 @@ _GOOD = (
 )
 _BAD_WITHIN_A_LINE = (
     r"is not a valid statement separator in|requirements are unsatisfiable"
-    r"|Command failed with exit code [1-9]|exited with code [1-9]"
+    r"|Command failed with exit code [1-9]|exited with code [1-9]|\.\.\.Failed to compile\b"
 )
 _GOOD_WITHIN_A_LINE = r"\(\d+\.\ds\) Build succeeded\b"
 _WITHIN_A_LINE = re.compile(f"{_BAD_WITHIN_A_LINE}|{_GOOD_WITHIN_A_LINE}")
-_WORDS_WITHIN_A_LINE = ("statement separator", "are unsatisfiable", "exit code ", "exited with code ", ") Build succ")
+_WORDS_WITHIN_A_LINE = (
+    *("statement separator", "are unsatisfiable", "exit code ", "exited with code ", ") Build succ"),
+    "...Failed to compile",
+)
 """One of them stands in all that it finds."""
 _LINE_BREAK = re.compile("\n")
 _REPORT = lazy_pattern(  # groups of their own, for what all of a group begin with is looked for once

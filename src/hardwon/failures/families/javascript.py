@@ -376,7 +376,7 @@ _BUNDLER_RULES: tuple[Rule, ...] = (
     ("build failed", "Module build failed", r"Module build failed \(from [^)\n]+\):\n(?P<message>.+)$"),
     ("build failed", "[plugin:", r"^.*\[plugin:(?P<message>.+)$"),
     ("build failed", "Failed to compile",
-     r"^Failed to compile\.?\n\s*\n(?P<file>\.{0,2}/?\S+?)(?::\d+:\d+)?\n(?P<message>.+)$"),
+     r"(?:^|\.\.\.)Failed to compile\.?\n\s*\n(?P<file>\.{0,2}/?\S+?)(?::\d+:\d+)?\n(?P<message>.+)$"),
 )  # fmt: skip
 _PLACE = lazy_pattern(r"^[ \t]+(\S+\.\w+):\d+:\d+:?$", re.MULTILINE)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hardwon.failures.shell import Command, commands
-from hardwon.failures.tools import danger
+from hardwon.failures.tools import danger, tests
 from hardwon.failures.turns import Turn
 from hardwon.harvest.rules import Found, Rule, pitfalls, said
 from hardwon.harvest.rules.sentences import Statement
@@ -127,6 +127,8 @@ _LISTENS = lazy_pattern(
     r"\b(?:listening|running|started|serving)\b.{0,20}\bport:? (?P<other>\d{2,5})\b",
     re.IGNORECASE,
 )
+_WANTED = lazy_pattern(r"(?i)\b(?:make sure|ensure|should|must|is not|isn't|if|unless|expects?)\b")
+"""What says where something ought to listen."""
 _CHARACTERS_PER_COMMAND = 60
 _ELSEWHERE_IN_A_COMMAND = lazy_pattern(r"(?:^|\s)[/~$]|[\"'`<>|]")
 _CHARACTERS_OF_OUTPUT_READ = 400
@@ -170,6 +172,9 @@ def _port(turn: Turn) -> Draft | None:
         return None
     listens = _LISTENS.search(turn.output[: 10 * _CHARACTERS_OF_OUTPUT_READ])
     if listens is None or danger(found[0].text) or _ELSEWHERE_IN_A_COMMAND.search(found[0].text):
+        return None
+    start = turn.output.rfind("\n", 0, listens.start()) + 1
+    if tests(found[0]) or _WANTED.search(turn.output[start : listens.end()]):
         return None
     return Draft(
         kind="fact",
