@@ -41,6 +41,12 @@ def test_a_command_verifies_a_fact(command: str, output: str, fact: str | None, 
     assert [(draft.text, draft.measured) for draft in found] == ([(fact, True)] if fact else [])
 
 
+def test_a_version_that_a_file_asks_for_is_not_taken_for_the_machines(tmp_path: Path) -> None:
+    shown = "module reef\ngo 1.26.0\nrequire (\ngo version go1.26.5 linux/amd64"
+    (fact,) = kept(ClaudeSession().user("go").run("head -5 go.mod; go version", shown), tmp_path)
+    assert fact.text == "`go` is version 1.26.5 on this machine."
+
+
 def test_a_version_that_was_not_shown_is_no_fact(tmp_path: Path) -> None:
     assert kept(ClaudeSession().user("go").run("go version", "go version go1.25.6", exit_code=1), tmp_path) == []
 

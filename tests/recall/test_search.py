@@ -339,3 +339,9 @@ def test_attempts_and_documents_are_found_with_their_files(db: Database) -> None
     assert [(hit.id, hit.type, hit.kind, hit.text) for hit in results.hits] == [
         ("C1", "chunk", "markdown", "Tides > Moon: The moon pulls.")
     ]
+
+
+def test_of_a_name_that_nothing_has_no_part_alone_is_found(learn: Learn, db: Database) -> None:
+    learn("No progress was made, so set the gauge to zero.", id="L1")
+    assert found(db, "SetProgressGauge") == ["L1"]
+    assert found(db, "MSYS_NO_GAUGE") == []

@@ -167,3 +167,9 @@ def test_each_of_several_values_in_one_is_known_again() -> None:
     said = scrubber.scrub(f"then {second} alone, and {first}")
     assert first not in said
     assert second not in said
+
+
+def test_the_account_in_a_home_within_another_path_is_not_stored() -> None:
+    said = "bash: C:/Program Files/Git/mnt/c/Users/ann.coral/AppData/run.sh: No such file or directory"
+    assert "ann.coral" not in Scrubber().scrub(said)
+    assert Scrubber().scrub("GET /api/c/Users/Public/tides") == "GET /api/c/Users/Public/tides"

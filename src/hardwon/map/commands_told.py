@@ -155,11 +155,13 @@ class _Tally:
 
 
 def _tallies(history: Sequence[WorkOfSession]) -> dict[str, _Tally]:
-    """Each command by its name. What ran at the top, or where hardly any session went, ran where it mostly does."""
+    """Each command by its name. What ran at the top ran where it mostly does."""
     homes = _homes(history)
     found: dict[str, _Tally] = {}
     for number, work in enumerate(history):
         for own in work.commands:
+            if own.folder and own.folder not in homes[own.key] and homes[own.key] != [""]:
+                continue  # it says nothing of how that ends where it mostly runs
             folder = own.folder if own.folder in homes[own.key] else homes[own.key][0]
             found.setdefault(in_folder(own.key, folder), _Tally(own.key, folder)).add(number, own)
     return found

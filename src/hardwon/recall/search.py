@@ -34,7 +34,7 @@ from hardwon.recall.fusion import (
 from hardwon.store import attempts
 from hardwon.store.database import Database, marks
 from hardwon.store.fulltext import TYPES
-from hardwon.text.words import as_typed, terms, unique_terms
+from hardwon.text.words import as_typed, stem, terms, unique_terms
 
 if TYPE_CHECKING:
     from hardwon.recall.embedder import Embedder
@@ -364,11 +364,21 @@ def without_weak(found: SearchResults) -> SearchResults:
     return replace(found, hits=[hit for hit in found.hits if hit.score >= best / 2])
 
 
+_ONE_NAME = re.compile(r"-{0,2}[A-Za-z][A-Za-z0-9]*(?:[_-]?[A-Za-z0-9]+)*")
+
+
 def _having_the_word(query: Query, found: list[_Found]) -> list[_Found]:
     """Of a question of one word or one command: where some have it as it was typed, what has only its stem (`command`
-    for `commander`), a part of it (`use` for `useEffectOnce`) or another pair (`git -C` for `od -c`) goes."""
+    for `commander`), a part of it (`use` for `useEffectOnce`) or another pair (`git -C` for `od -c`) goes. Of a name
+    that none has, what has not all its parts goes, too."""
     typed = as_typed(query.text)
-    return [each for each in found if typed and typed.search(each.item.text)] or found
+    if same := [each for each in found if typed and typed.search(each.item.text)]:
+        return same
+    if not _ONE_NAME.fullmatch(query.text):
+        return found
+    whole = query.text.casefold()
+    parts = {*query.terms} - {whole, stem(whole)}
+    return [each for each in found if parts <= set(terms(each.item.text))]
 
 
 def _asked_for(text: str, items: Iterable[FoundItem]) -> dict[str, float]:

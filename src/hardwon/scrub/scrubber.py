@@ -38,7 +38,7 @@ from hardwon.scrub.rules.products import PRODUCTS, SERVICES
 from hardwon.scrub.rules.published import CLOUD, CODE, MESSAGES, MODELS, MONEY
 from hardwon.scrub.rules.told_passwords import TOLD
 from hardwon.scrub.shapes import is_name, is_stand_in
-from hardwon.text.normalise import MARK_ENDS, tilde
+from hardwon.text.normalise import MARK_ENDS, without_homes
 from hardwon.text.shown import clean
 
 # Every rule there is, in the order in which they name what several of them find.
@@ -229,11 +229,11 @@ class Scrubber:
     def _settled(self, text: str, hits: Hits) -> tuple[str, Hits]:
         """Homes are shortened before anything is judged, as they will be when the text is scrubbed again."""
         if hits.homes:
-            shorter = tilde(text)
+            shorter = without_homes(text)
             hits = self._prefilter.hits(shorter, "homes")
             if not hits.hidden:
                 return shorter, hits
-        text = tilde(clean(text))
+        text = without_homes(clean(text))
         return text, self._prefilter.hits(text, "all")
 
     def _check(self) -> None:
@@ -396,7 +396,7 @@ class Leak(Struct, frozen=True):
 def kinds(scrubber: Scrubber, text: str) -> Counter[str]:
     """How much of each kind is left in a text; nothing when scrubbing would leave it as it is."""
     found = Counter(span.label for span in scrubber.find(text))
-    if tilde(text) != text:
+    if without_homes(text) != text:
         found["home"] += 1
     if clean(text) != text:
         found["hidden"] += 1
@@ -423,8 +423,10 @@ def _printed(data: bytes) -> str:
 def _in_lines(scrubber: Scrubber, text: str, name: str, first: int) -> Iterator[Leak]:
     text = clean(text.replace("\r\n", "\n"))
     counted = Counter((first + text.count("\n", 0, span.start), span.label) for span in scrubber.find(text))
-    if tilde(text) != text:
-        counted.update((first + number, "home") for number, line in enumerate(text.split("\n")) if tilde(line) != line)
+    if without_homes(text) != text:
+        counted.update(
+            (first + number, "home") for number, line in enumerate(text.split("\n")) if without_homes(line) != line
+        )
     for (line, kind), count in sorted(counted.items()):
         yield Leak(name, str(line), "", kind, count)
 

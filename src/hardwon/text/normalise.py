@@ -130,6 +130,16 @@ def tilde(text: str) -> str:
     return text
 
 
+_HOME_WITHIN = lazy_pattern(r"([\\/][A-Za-z][\\/]Users[\\/]+)(?!(?:Shared|Public)\b|<)[\w.+-]+")
+"""A home of a drive below another folder: `C:/Program Files/Git/mnt/c/Users/ann`."""
+
+
+def without_homes(text: str) -> str:
+    """As it is stored: homes shortened, and nobody's account in those that stand within another path."""
+    text = tilde(text)
+    return _HOME_WITHIN.sub(r"\1<user>", text) if "sers" in text else text
+
+
 def is_homeless(text: str) -> bool:
     """Whether `tilde` would leave it as it is; it errs on the other side only."""
     for word in HOME_WORDS:  # noqa: SIM110 - twice as fast as any()
@@ -360,8 +370,6 @@ _ADDRESS = (
     rf"(?<!ersion[ =])(?!(?:127\.0\.0\.1|0\.0\.0\.0)(?![\w.]))(?:{IPV4})"
     rf"|(?!\d{{1,2}}:\d\d:\d\d(?![\w:]))(?=(?:[0-9A-Fa-f]{{1,4}}:){{5}}|[0-9A-Fa-f:]*::)(?:{IPV6})"
 )
-_HOME_WITHIN = r"([\\/][A-Za-z][\\/]Users[\\/]+)(?!(?:Shared|Public)\b|<)[\w.+-]+"
-"""A home of a drive below another folder: `C:/Program Files/Git/mnt/c/Users/ann`."""
 _DEEP_PATH = r"(?:(?<![\w.@>-])|~|[A-Za-z]:)(?:[\\/][\w.@+~-]+){4,40}"
 
 
@@ -380,7 +388,7 @@ def presentable(line: str) -> str:
         text = re.sub(_ACCOUNT, "<user>", text)
     text = re.sub(r"(Permission to )[\w.-]+(/[\w.-]+ denied to )[\w.-]+", r"\1<user>\2<user>", text)
     if "/" in text or "\\" in text:
-        text = re.sub(_HOME_WITHIN, r"\1<user>", _shortened_paths(tilde(text))).replace("……", "…")
+        text = _HOME_WITHIN.sub(r"\1<user>", _shortened_paths(tilde(text))).replace("……", "…")
     if any(character.isdigit() for character in text):
         text = _replaced(text, _OPAQUE_STEPS)
         text = re.sub(_ADDRESS, "<ip>", text)

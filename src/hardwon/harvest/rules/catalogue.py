@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hardwon.failures.shell import Command, commands
-from hardwon.failures.tools import danger, tests
+from hardwon.failures.tools import danger, looks, tests
 from hardwon.failures.turns import Turn
 from hardwon.harvest.rules import Found, Rule, pitfalls, said
 from hardwon.harvest.rules.sentences import Statement
@@ -153,7 +153,8 @@ def _facts(turn: Turn) -> Iterator[Draft]:
     asked = [command for command in commands(line) if not command.settings]
     output = turn.output[:_CHARACTERS_OF_OUTPUT_READ]
     for command in asked:
-        for text, quote in _answers(command, output, alone=len(asked) == 1):
+        shows_more = any(looks(one) and not _ASKS_VERSION.match(one.text) for one in asked if one is not command)
+        for text, quote in _answers(command, output, alone=len(asked) == 1, shows_more=shows_more):
             source = Source(message_index=turn.message_index, quote=quote, origin="tool")
             yield Draft(
                 kind="fact",
@@ -186,11 +187,13 @@ def _port(turn: Turn) -> Draft | None:
     )
 
 
-def _answers(command: Command, output: str, *, alone: bool) -> Iterator[tuple[str, str]]:
+def _answers(command: Command, output: str, *, alone: bool, shows_more: bool) -> Iterator[tuple[str, str]]:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     if (asks := _ASKS_VERSION.match(command.text)) and asks["program"] in _PROGRAMS:
         # In a line of several commands, only an answer that names its program is its own.
         own = [line for line in lines if alone or re.search(rf"\b{re.escape(asks['program'])}\b", line, re.IGNORECASE)]
+        if shows_more:  # a file of the project may name the program, too
+            own = [line for line in own if "version" in line.lower()]
         for line in own[:1]:
             if version := _VERSION.search(line):
                 yield f"`{asks['program']}` is version {version['version']} on this machine.", line[:120]
