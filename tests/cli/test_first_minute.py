@@ -102,7 +102,7 @@ def test_the_experiment_is_offered_with_what_it_needs(
 
 def test_replay_begins_with_a_verdict_in_plain_words(learned: Path, hardwon: Run) -> None:
     first = hardwon("replay").stdout.splitlines()[0]
-    assert re.match(r"Of \d+ errors that came back, the briefing named \d+ beforehand[,.]", first)
+    assert re.match(r"Of \d+ errors that came back in the same words, the briefing named \d+ beforehand[,.]", first)
     assert "%" not in first, "shares stand in the table"
 
 

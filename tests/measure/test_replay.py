@@ -188,7 +188,9 @@ def test_it_claims_no_more_than_was_counted(hardwon: Run, tmp_path: Path) -> Non
         fixed(ClaudeSession(f"s{day}", day=day)).write(tmp_path / "logs")
     said = hardwon("replay", tmp_path / "logs").stdout
     first = said.split("\n")[0]
-    assert first.startswith("Of 2 errors that came back, the briefing named 2 beforehand. When they happened, ")
+    assert first.startswith(
+        "Of 2 errors that came back in the same words, the briefing named 2 beforehand. When they happened, "
+    )
     (compared,) = (line for line in said.split("\n") if line.startswith("With no more tokens than "))
     assert "%" not in hardwon("replay", tmp_path / "logs").stdout.replace("(95%)", ""), "shares of two are none"
     assert "2 would have been answered with a known fix" in first

@@ -136,8 +136,8 @@ def verdict(report: Report) -> str:
     lines = f", all of them in {shown(where[0])}" if len(where) == 1 and len(report.projects) > 1 else ""
     answered = f"{report.recalled_with_fix} would have been answered with a known fix"
     return (
-        f"Of {count(report.foreseeable, 'error')} that came back, the briefing named {report.foreseen} beforehand"
-        f"{lines}. When they happened, {answered}.\n"
+        f"Of {count(report.foreseeable, 'error')} that came back in the same words, the briefing named "
+        f"{report.foreseen} beforehand{lines}. When they happened, {answered}.\n"
         "Whether being told changes anything, only an experiment shows: `hardwon config experiment on`."
     )
 
