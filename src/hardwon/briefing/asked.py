@@ -11,7 +11,7 @@ from hardwon.store import failures
 from hardwon.store.database import Database
 from hardwon.store.failures import FailureRow, FixRow
 from hardwon.text.normalise import lazy_pattern
-from hardwon.text.shown import cut_short, remedy
+from hardwon.text.shown import cut_short, one_line, remedy
 
 _CHARACTERS_OF_A_CALL = 72
 _INTO_A_FOLDER = lazy_pattern(r"^cd (?:\"[^\"]+\"|'[^']+'|(?:\\.|[^\s;&|\\])+) ?(?:&&|;) ?(?=\S+ \S)")
@@ -34,16 +34,12 @@ def why_not_told(db: Database, fixes: Sequence[FixRow]) -> dict[str, str]:
     newest = failures.evidence(db, [fix.id for fix in fixes], limit=1)
     why: dict[str, str] = {}
     for fix in fixes:
-        failing, passing = next(((_line(ends.failing), _line(ends.passing)) for ends in newest[fix.id]), ("", ""))
+        failing, passing = next(((one_line(ends.failing), one_line(ends.passing)) for ends in newest[fix.id]), ("", ""))
         own = _INTO_A_FOLDER.sub("", passing)
         shows = passing == failing or own in remedy(fix.steps, fix.succeeded_as)
         called = cut_short(passing if len(passing) <= _CHARACTERS_OF_A_CALL else own, _CHARACTERS_OF_A_CALL)
         why[fix.id] = fix.untrusted if shows else f"{fix.untrusted}; what passed was `{called}`"
     return why
-
-
-def _line(command: str) -> str:
-    return " ".join(command.split())
 
 
 def _is_worth_asking(fix: FixRow, command: str) -> bool:

@@ -642,9 +642,8 @@ class _Group(TyperGroup):
             raise typer.Exit(130) from None
         except typer.BadParameter as error:
             if not (error.param or error.param_hint):  # no value is wrong, but what was asked for as a whole
-                raise UsageError(
-                    "\n".join(hung(f"Error: {error.message}", room(err=True)))[7:], ctx=error.ctx
-                ) from None
+                said = "\n".join(hung(f"Error: {error.message}", room(err=True))).removeprefix("Error: ")
+                raise UsageError(said, ctx=error.ctx) from None
             lead = "Error: Invalid value: "  # which the library puts before it
             lines = hung(lead + _in_plain_words(error.message), room(err=True))
             error.message = "\n".join(lines).removeprefix(lead)

@@ -395,9 +395,7 @@ _NETWORK_COMMAND = lazy_pattern(
 @lru_cache(maxsize=1 << 8)  # an error is asked about several times
 def reads_like_an_order(line: str) -> bool:
     """Whether a line asks its reader for something, by its words or by the parts of its names."""
-    if "-" in line and "/" in line:
-        line = _NAMED_AFTER_ONE.sub("…", line)
-    if _ADDRESSES.search(line):
+    if _ADDRESSES.search(_NAMED_AFTER_ONE.sub("…", line) if "-" in line and "/" in line else line):
         return True
     words = set(re.findall(r"[\w-]+", line.lower()))
     return len(words & NEVER) >= _ORDERING_WORDS_OF_AN_ORDER or any(
